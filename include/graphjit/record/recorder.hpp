@@ -1,0 +1,263 @@
+// Recording, typed: the verbs a user writes.
+#pragma once
+
+#include <graphjit/record/argument_check.hpp>
+#include <graphjit/record/host_kernel.hpp>
+#include <graphjit/record/recorder_core.hpp>
+
+namespace graphjit::inline v0 {
+
+/// Launch dims while recording: each may be an Expr.
+using LaunchExprs = BasicLaunchDims<Expr>;
+
+namespace detail {
+template <class... A>
+inline constexpr bool starts_with_dims = false;
+template <class First, class... Rest>
+inline constexpr bool starts_with_dims<First, Rest...> = std::is_convertible_v<First, LaunchExprs>;
+}  // namespace detail
+
+/// The range of a Variable, both ends included.
+struct VariableRange {
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+};
+
+/// Writes ops down for one backend. Nothing runs; everything handed over is copied.
+/// Errors: a verb that is given something wrong records nothing and returns `OpIndex::none`; `status()` says why, and
+///         `finish()` refuses unless `clear_error()` was called.
+/// Threads: one at a time; different recorders from any threads at once.
+template <class Backend>
+class Recorder : public RecorderCore {
+    using Family = typename Backend::kernel_family;
+
+public:
+    explicit Recorder(Backend backend = Backend{}) noexcept : backend_(std::move(backend)) {}
+
+    // Memory. It stays the user's, and must live as long as graphs use it.
+
+    /// Registers memory. Two registrations may overlap: ops are ordered by the bytes they touch, not by handle.
+    template <class T>
+    [[nodiscard]] Buffer<T> buffer(const char* name, T* data, std::int64_t count, DeviceId device = {}) {
+        if (count < 0 || count > INT64_MAX / static_cast<std::int64_t>(sizeof(T)) || (data == nullptr && count != 0)) {
+            fail(ErrorCode::invalid_argument, "a buffer has no address or a negative size", name);
+            return {};
+        }
+        return detail::HandleAccess::buffer<T>(add_memory(
+            name, {.is_const = std::is_const_v<T>,
+                   .device = device,
+                   .align = alignof(T),
+                   .address = reinterpret_cast<std::uintptr_t>(data),
+                   .bytes = count * static_cast<std::int64_t>(sizeof(T))}));
+    }
+    template <class Range>
+        requires requires(Range& range) { *range.data(), range.size(); }
+    [[nodiscard]] auto buffer(const char* name, Range&& range, DeviceId device = {}) {
+        return buffer(name, range.data(), static_cast<std::int64_t>(range.size()), device);
+    }
+    template <class T, std::size_t N>
+    [[nodiscard]] Buffer<T> buffer(const char* name, T (&array)[N], DeviceId device = {}) {
+        return buffer(name, array, static_cast<std::int64_t>(N), device);
+    }
+    [[nodiscard]] Token token(const char* name) {
+        return detail::HandleAccess::buffer<TokenElement>(add_memory(name, {}));
+    }
+
+    // Slots: what a replay may change.
+
+    /// A buffer that replays give. `count` bounds what ops may touch of it.
+    template <class T>
+    [[nodiscard]] Input<T> input(const char* name, std::int64_t count, DeviceId device = {}) {
+        if (count < 0 || count > INT64_MAX / static_cast<std::int64_t>(sizeof(T))) {
+            fail(ErrorCode::invalid_argument, "an input has a negative size", name);
+            return {};
+        }
+        const SlotIndex slot = add_slot(
+            name, {.kind = SlotKind::input, .index = static_cast<std::uint32_t>(memory_count())});
+        return detail::HandleAccess::input<T>(
+            add_memory(name, {.is_input = true,
+                              .is_const = std::is_const_v<T>,
+                              .device = device,
+                              .align = alignof(T),
+                              .slot = slot,
+                              .bytes = count * static_cast<std::int64_t>(sizeof(T))}),
+            slot);
+    }
+    [[nodiscard]] Variable variable(const char* name, VariableRange range) {
+        return detail::HandleAccess::variable(owner(), add_variable(name, {range.min, range.max}, nullptr));
+    }
+    [[nodiscard]] Variable variable(const char* name, VariableRange range, std::int64_t initial) {
+        return detail::HandleAccess::variable(owner(), add_variable(name, {range.min, range.max}, &initial));
+    }
+    template <class T>
+    [[nodiscard]] Slot<T> slot(const char* name) {
+        return detail::HandleAccess::slot<T>(owner(), add_value(name, nullptr, sizeof(T), alignof(T)));
+    }
+    template <class T>
+    [[nodiscard]] Slot<T> slot(const char* name, std::type_identity_t<T> initial) {
+        return detail::HandleAccess::slot<T>(owner(), add_value(name, &initial, sizeof(T), alignof(T)));
+    }
+    /// Keeps an expression, so that longer ones can be built of it.
+    [[nodiscard]] Expr let(const Expr& expr) {
+        if (expr.is_constant()) return expr;
+        const ExprIndex index = intern(expr);
+        return index == ExprIndex::none ? Expr(0) : Expr::leaf(owner(), ExprOp::shared, to_integer(index));
+    }
+    /// Allows the two to overlap at replay: their ops are ordered as if they always did.
+    template <class A, class B>
+    void may_alias(const Buffer<A>& a, const Buffer<B>& b) {
+        add_alias(detail::HandleAccess::view(a), detail::HandleAccess::view(b));
+    }
+
+    // Ops. A leading text names the op in errors and pictures.
+
+    /// Launches a kernel: `launch([name,] kernel, [dims,] arguments…, [reads(x), writes(y), updates(z)…])`.
+    template <kernel_type K, class... A>
+        requires(!detail::starts_with_dims<A...>)
+    OpIndex launch(const K& kernel, const A&... arguments) {
+        return record<Family, false>(OpKind::kernel, nullptr, kernel, nullptr, arguments...);
+    }
+    template <kernel_type K, class... A>
+    OpIndex launch(const K& kernel, const LaunchExprs& dims, const A&... arguments) {
+        return record<Family, true>(OpKind::kernel, nullptr, kernel, &dims, arguments...);
+    }
+    template <kernel_type K, class... A>
+        requires(!detail::starts_with_dims<A...>)
+    OpIndex launch(const char* name, const K& kernel, const A&... arguments) {
+        return record<Family, false>(OpKind::kernel, name, kernel, nullptr, arguments...);
+    }
+    template <kernel_type K, class... A>
+    OpIndex launch(const char* name, const K& kernel, const LaunchExprs& dims, const A&... arguments) {
+        return record<Family, true>(OpKind::kernel, name, kernel, &dims, arguments...);
+    }
+
+    /// Calls a host kernel at this place of the order, whatever the backend.
+    template <kernel_type K, class... A>
+    OpIndex host_call(const K& kernel, const A&... arguments) {
+        return record<HostFamily, false>(OpKind::host_call, nullptr, kernel, nullptr, arguments...);
+    }
+    template <kernel_type K, class... A>
+    OpIndex host_call(const char* name, const K& kernel, const A&... arguments) {
+        return record<HostFamily, false>(OpKind::host_call, name, kernel, nullptr, arguments...);
+    }
+
+    /// Copies all of `source` to `destination`; both have the same size and do not overlap.
+    template <class Destination, class Source>
+    OpIndex copy(const Destination& destination, const Source& source) {
+        return copy(nullptr, destination, source);
+    }
+    template <class Destination, class Source>
+    OpIndex copy(const char* name, const Destination& destination, const Source& source);
+
+    /// Fills all of `destination` with a value: a constant, a Slot, or for integers an Expr.
+    template <class Destination, class Value>
+        requires(detail::view_traits<Destination>::is_view)
+    OpIndex fill(const Destination& destination, const Value& value) {
+        return fill(nullptr, destination, value);
+    }
+    template <class Destination, class Value>
+    OpIndex fill(const char* name, const Destination& destination, const Value& value);
+
+    /// Ends the recording. Errors: the first one since `clear_error`.
+    [[nodiscard]] Result<OpListOf<Backend>> finish() && noexcept {
+        Result<OpList> list = take();
+        if (!list) return list.status();
+        return OpListOf<Backend>(std::move(*list), backend_);
+    }
+
+private:
+    using View = detail::HandleAccess;
+
+    template <class Family, bool HasDims, class K, class... A>
+    OpIndex record(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims, const A&... arguments) {
+        static_assert(std::is_same_v<typename K::family, Family>,
+                      "graphjit: this kernel belongs to another backend than the recorder");
+        if constexpr (detail::launch_check<K, HasDims, A...>::check()) {
+            return write<K>(kind, name, kernel, dims, std::index_sequence_for<A...>{}, arguments...);
+        }
+        return OpIndex::none;
+    }
+
+    template <class K, std::size_t... N, class... A>
+    OpIndex write(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims, std::index_sequence<N...>,
+                  const A&... arguments);
+
+    /// Argument `N`, or an access behind the last argument.
+    template <class K, std::size_t N, class A>
+    void put(std::byte* block, const A& argument) {
+        if constexpr (detail::is_extra_access<A>) {
+            add_view(nullptr, 0, argument.access, View::view(argument.view));
+        } else {
+            using Parameter = typename detail::type_at<N, typename detail::without_dims<typename K::parameters>::type>::type;
+            put_argument<Parameter>(block, K::info.arguments[N].offset, argument);
+        }
+    }
+
+    template <class Parameter, class A>
+    void put_argument(std::byte* block, std::uint32_t offset, const A& argument) {
+        if constexpr (std::is_same_v<A, std::nullptr_t>) {
+            // stays zero, touches nothing
+        } else if constexpr (detail::is_memory<Parameter>) {
+            constexpr auto access = static_cast<Access>(detail::parameter<Parameter>::role);
+            add_view(block, offset, access, View::view(argument));
+        } else {
+            put_value<Parameter>(block, offset, argument);
+        }
+    }
+
+    template <class T, class A>
+    void put_value(std::byte* block, std::uint32_t offset, const A& value) {
+        if constexpr (detail::slot_traits<A>::is_slot) {
+            add_slot_use(offset, View::owner(value), value.slot());
+        } else if constexpr (detail::is_integer_expr<A>) {
+            add_integer(block, offset, sizeof(T), std::is_signed_v<T>, value);
+        } else {
+            const T converted = static_cast<T>(value);
+            std::memcpy(block + offset, &converted, sizeof(T));
+        }
+    }
+
+    [[no_unique_address]] Backend backend_;
+};
+
+template <class Backend>
+template <class K, std::size_t... N, class... A>
+OpIndex Recorder<Backend>::write(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims,
+                                 [[maybe_unused]] std::index_sequence<N...>, const A&... arguments) {
+    std::byte* block = begin_op(kind, K::info, kernel.handle(), name);
+    if (block == nullptr) return OpIndex::none;
+    (put<K, N>(block, arguments), ...);
+    if constexpr (K::info.dims_offset != KernelInfo::no_dims) {
+        const Expr* extents[] = {&dims->groups.x,     &dims->groups.y,     &dims->groups.z,
+                                 &dims->group_size.x, &dims->group_size.y, &dims->group_size.z};
+        for (std::uint8_t i = 0; i < 6; ++i) add_dim(block, K::info.dims_offset + 4u * i, i, *extents[i]);
+    }
+    return end_op();
+}
+
+template <class Backend>
+template <class Destination, class Source>
+OpIndex Recorder<Backend>::copy(const char* name, const Destination& destination, const Source& source) {
+    using To = typename detail::view_traits<Destination>::element;
+    using From = typename detail::view_traits<Source>::element;
+    static_assert(!std::is_const_v<To>, "graphjit: the destination of a copy is const");
+    static_assert(std::is_same_v<To, std::remove_const_t<From>>,
+                  "graphjit: the two ends of a copy have different element types; use Buffer::as<T>()");
+    return copy_views(name, View::view(destination), View::view(source));
+}
+
+template <class Backend>
+template <class Destination, class Value>
+OpIndex Recorder<Backend>::fill(const char* name, const Destination& destination, const Value& value) {
+    using T = typename detail::view_traits<Destination>::element;
+    static_assert(!std::is_const_v<T>, "graphjit: the destination of a fill is const");
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= FillBlock::max_pattern,
+                  "graphjit: a fill value is at most 16 bytes that can be copied as such");
+    static_assert(detail::argument_check<2, T, Value>::check());
+    std::byte* block = begin_fill(name, sizeof(T), View::view(destination));
+    if (block == nullptr) return OpIndex::none;
+    put_value<T>(block, offsetof(FillBlock, pattern), value);
+    return end_op();
+}
+
+}  // namespace graphjit::inline v0

@@ -1,0 +1,173 @@
+// A recording run in a random one of the orders that its graph allows: a missing edge gives a wrong value without luck
+// in timing. A tool for tests, ours and the user's; not in graph.hpp, since it includes threads.
+#pragma once
+
+#include <graphjit/record/recorder.hpp>
+#include <graphjit/run/csr.hpp>
+#include <graphjit/run/dims_check.hpp>
+#include <graphjit/run/graph_runner.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace graphjit::inline v0 {
+
+struct AdversaryOptions {
+    std::uint64_t seed = 1;
+    std::uint32_t threads = 1;  // the caller's own included
+};
+
+/// Runs ops one by one like `EagerRunner`, but whichever may run now, chosen at random; anew in each replay.
+/// Threads: starts and joins its own in each replay, so it allocates there, unlike other runners.
+template <class Backend>
+class AdversarialRunner : public GraphRunner<AdversarialRunner<Backend>> {
+    static_assert(detail::check_backend<Backend>());
+    using Base = GraphRunner<AdversarialRunner<Backend>>;
+
+public:
+    /// Errors: out_of_memory, dims_limit.
+    [[nodiscard]] static Result<AdversarialRunner> create(const OpListOf<Backend>& list,
+                                                          AdversaryOptions options) noexcept {
+        Planner planner;
+        Result<Dag> dag = planner.plan(list);
+        if (!dag) return dag.status();
+        return create(list, std::move(*dag), options);
+    }
+    /// Runs an order of the user's own making. Pre: its edges go from earlier to later ops.
+    [[nodiscard]] static Result<AdversarialRunner> create(const OpListOf<Backend>& list, Dag&& dag,
+                                                          AdversaryOptions options) noexcept {
+        Result<OpListOf<Backend>> copy = list.clone();
+        if (!copy) return copy.status();
+        Backend backend = list.backend();
+        AdversarialRunner runner(std::move(*copy), std::move(dag), std::move(backend), options);
+        if (Status status = runner.prepare_blocks(); !status.ok()) return status;
+        if (Status status = runner.build(); !status.ok()) return status;
+        return runner;
+    }
+
+    AdversarialRunner(AdversarialRunner&&) noexcept = default;
+    AdversarialRunner& operator=(AdversarialRunner&&) noexcept = default;
+
+    [[nodiscard]] Status wait() noexcept { return {}; }
+    /// The order of the last replay.
+    [[nodiscard]] Span<const OpIndex> last_order() const noexcept { return order_; }
+
+private:
+    friend Base;
+    static constexpr bool tells_native = false;
+
+    AdversarialRunner(OpList&& list, Dag&& dag, Backend&& backend, AdversaryOptions options) noexcept
+        : Base(std::move(list), std::move(dag)), backend_(std::move(backend)), options_(options),
+          random_(options.seed * 0x9e37'79b9'7f4a'7c15u + 1) {}
+
+    [[nodiscard]] Status prepare_blocks() noexcept {
+        const OpList& list = this->ops();
+        const std::uint32_t count = list.size();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (Status status = detail::check_recorded_dims(list, static_cast<OpIndex>(i), Backend::limits); !status.ok()) {
+                return status;
+            }
+        }
+        bool enough = blocks_.append_copy(list.blocks().data(), list.blocks().size()) && followers_.start(count) &&
+                      ready_.reserve(count) && open_.resize(count, 0) && order_.reserve(count);
+        if (enough) {
+            for_each_edge([&](OpIndex before, OpIndex) { followers_.count(to_integer(before)); });
+            enough = followers_.place();
+        }
+        if (!enough) return list.error(ErrorCode::out_of_memory, "no memory for an adversarial run");
+        for_each_edge([&](OpIndex before, OpIndex after) { followers_.add(to_integer(before), after); });
+        return {};
+    }
+
+    template <class Visit>
+    void for_each_edge(Visit visit) const {
+        for (std::uint32_t i = 0; i < this->ops().size(); ++i) {
+            for (const OpIndex before : this->dag().dependencies(static_cast<OpIndex>(i))) {
+                visit(before, static_cast<OpIndex>(i));
+            }
+        }
+    }
+
+    /// What the threads of one replay share.
+    struct Turn {
+        std::mutex mutex;
+        std::condition_variable wake;
+        Status failure;
+        std::uint32_t left = 0;  // ops not finished
+    };
+
+    [[nodiscard]] Status submit() noexcept {
+        Turn turn;
+        turn.left = this->ops().size();
+        ready_.clear();
+        order_.clear();
+        for (std::uint32_t i = 0; i < turn.left; ++i) {
+            open_[i] = static_cast<std::uint32_t>(this->dag().dependencies(static_cast<OpIndex>(i)).size());
+            if (open_[i] == 0) (void)ready_.push(static_cast<OpIndex>(i));
+        }
+        detail::Array<std::thread*> helpers;
+        if (!helpers.reserve(options_.threads)) {
+            return this->ops().error(ErrorCode::out_of_memory, "no memory for the threads of an adversarial run");
+        }
+        for (std::uint32_t i = 1; i < options_.threads; ++i) {
+            (void)helpers.push(new (std::nothrow) std::thread([this, &turn] { work(turn); }));
+        }
+        work(turn);
+        for (std::thread* helper : helpers) {
+            if (helper != nullptr) helper->join();
+            delete helper;
+        }
+        return turn.failure;
+    }
+
+    void work(Turn& turn) noexcept {
+        std::unique_lock lock(turn.mutex);
+        while (turn.left != 0 && turn.failure.ok()) {
+            if (ready_.empty()) {
+                turn.wake.wait(lock);
+                continue;
+            }
+            const std::size_t chosen = next_random() % ready_.size();
+            const OpIndex op = ready_[chosen];
+            ready_[chosen] = ready_.back();
+            ready_.truncate(ready_.size() - 1);
+            (void)order_.push(op);
+            lock.unlock();
+            const Status status = backend_.run(this->view(op));
+            lock.lock();
+            if (!status.ok()) turn.failure = status;
+            --turn.left;
+            for (const OpIndex follower : followers_[to_integer(op)]) {
+                if (--open_[to_integer(follower)] == 0) (void)ready_.push(follower);
+            }
+            turn.wake.notify_all();
+        }
+        turn.wake.notify_all();
+    }
+
+    [[nodiscard]] std::uint64_t next_random() noexcept {
+        random_ ^= random_ << 13;
+        random_ ^= random_ >> 7;
+        random_ ^= random_ << 17;
+        return random_;
+    }
+
+    [[nodiscard]] std::byte* block_of(OpIndex op) noexcept { return blocks_.data() + this->ops().op(op).block; }
+    [[nodiscard]] static constexpr BackendLimits limits() noexcept { return Backend::limits; }
+    [[nodiscard]] bool reaches(DeviceId device, DeviceId memory) const noexcept {
+        if constexpr (has_reaches<Backend>) return backend_.reaches(device, memory);
+        return false;
+    }
+
+    [[no_unique_address]] Backend backend_;
+    AdversaryOptions options_;
+    std::uint64_t random_;
+    detail::Array<std::byte> blocks_;
+    detail::Csr<OpIndex> followers_;        // by op
+    detail::Array<OpIndex> ready_;
+    detail::Array<std::uint32_t> open_;     // by op: dependencies not finished
+    detail::Array<OpIndex> order_;
+};
+
+}  // namespace graphjit::inline v0

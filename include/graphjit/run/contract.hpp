@@ -1,0 +1,157 @@
+// What a backend must have, said once and checked in sentences. docs/adding_a_backend.md has a section per line.
+#pragma once
+
+#include <graphjit/base/launch_dims.hpp>
+#include <graphjit/base/result.hpp>
+#include <graphjit/base/span.hpp>
+#include <graphjit/record/op_list.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace graphjit::inline v0 {
+
+/// The most a launch may ask for. A backend names the source of each number.
+struct BackendLimits {
+    Extent<std::uint32_t> groups = {0xffff'ffffu, 0xffff'ffffu, 0xffff'ffffu};
+    Extent<std::uint32_t> group_size = {0xffff'ffffu, 0xffff'ffffu, 0xffff'ffffu};
+    std::uint64_t group_items = ~std::uint64_t{0};  // over all axes
+};
+
+/// An op as a backend sees it.
+/// Lifetime: for the call it is given to.
+struct OpView {
+    OpIndex index = OpIndex::none;
+    const OpRecord* record = nullptr;
+    const std::byte* block = nullptr;  // the arguments, as `record->info` lays them out
+    Span<const char> name;
+};
+
+template <class B>
+concept has_kernel_family = requires { typename B::kernel_family; };
+template <class B>
+concept has_limits = requires {
+    { B::limits } -> std::convertible_to<BackendLimits>;
+};
+template <class B>
+concept has_native_graph =
+    requires { typename B::NativeGraph; } && std::is_nothrow_move_constructible_v<typename B::NativeGraph>;
+template <class B>
+concept has_native_exec =
+    requires { typename B::NativeExec; } && std::is_nothrow_move_constructible_v<typename B::NativeExec>;
+template <class B>
+concept has_create = requires(B& b, const OpList& list) {
+    { b.create(list) } -> std::same_as<Result<typename B::NativeGraph>>;
+};
+template <class B>
+concept has_add_node = requires(B& b, typename B::NativeGraph& graph, const OpView& op, Span<const OpIndex> after) {
+    { b.add_node(graph, op, after) } -> std::same_as<Status>;
+};
+template <class B>
+concept has_instantiate = requires(B& b, typename B::NativeGraph&& graph) {
+    { b.instantiate(std::move(graph)) } -> std::same_as<Result<typename B::NativeExec>>;
+};
+template <class B>
+concept has_block = requires(B& b, typename B::NativeExec& exec, OpIndex op) {
+    { b.block(exec, op) } -> std::same_as<std::byte*>;
+};
+template <class B>
+concept has_launch = requires(B& b, typename B::NativeExec& exec) {
+    { b.launch(exec) } -> std::same_as<Status>;
+};
+template <class B>
+concept has_wait = requires(B& b, typename B::NativeExec& exec) {
+    { b.wait(exec) } -> std::same_as<Status>;
+};
+template <class B>
+concept has_run = requires(B& b, const OpView& op) {
+    { b.run(op) } -> std::same_as<Status>;
+};
+
+template <class B>
+concept launch_is_noexcept = requires(B& b, typename B::NativeExec& exec) {
+    { b.launch(exec) } noexcept;
+};
+template <class B>
+concept wait_is_noexcept = requires(B& b, typename B::NativeExec& exec) {
+    { b.wait(exec) } noexcept;
+};
+template <class B>
+concept run_is_noexcept = requires(B& b, const OpView& op) {
+    { b.run(op) } noexcept;
+};
+
+/// Optional: told of each op whose block changed, once per replay, before the launch.
+template <class B>
+concept has_update = requires(B& b, typename B::NativeExec& exec, const OpView& op) { b.update(exec, op); };
+template <class B>
+concept update_is_noexcept = requires(B& b, typename B::NativeExec& exec, const OpView& op) {
+    { b.update(exec, op) } noexcept -> std::same_as<Status>;
+};
+/// Optional: says before anything native exists that it cannot take an op.
+template <class B>
+concept has_supports = requires(const B& b, const OpView& op) {
+    { b.supports(op) } noexcept -> std::same_as<Status>;
+};
+/// Optional: whether an op of one device can use memory of another; without it only the recorded device is accepted.
+template <class B>
+concept has_reaches = requires(const B& b, DeviceId device, DeviceId memory) {
+    { b.reaches(device, memory) } noexcept -> std::same_as<bool>;
+};
+/// Optional: whether all launches are over, without waiting. Without it a launch is over when it returns.
+template <class B>
+concept has_poll = requires(B& b, typename B::NativeExec& exec) {
+    { b.poll(exec) } noexcept -> std::same_as<bool>;
+};
+
+/// The whole contract.
+template <class B>
+concept graph_backend =
+    std::is_nothrow_move_constructible_v<B> && has_kernel_family<B> && has_limits<B> && has_native_graph<B> &&
+    has_native_exec<B> && has_create<B> && has_add_node<B> && has_instantiate<B> && has_block<B> && has_launch<B> &&
+    launch_is_noexcept<B> && has_wait<B> && wait_is_noexcept<B> && has_run<B> && run_is_noexcept<B> &&
+    (!has_update<B> || update_is_noexcept<B>);
+
+namespace detail {
+
+/// The same, one sentence a fault: a constrained class head would show only the first one on clang, and none on g++.
+template <class B>
+consteval bool check_backend() {
+#define GRAPHJIT_MORE " See docs/adding_a_backend.md"
+    static_assert(std::is_nothrow_move_constructible_v<B>, "graphjit: a backend must be nothrow-movable." GRAPHJIT_MORE);
+    static_assert(has_kernel_family<B>, "graphjit: backend lacks the type kernel_family." GRAPHJIT_MORE);
+    static_assert(has_limits<B>, "graphjit: backend lacks static constexpr BackendLimits limits." GRAPHJIT_MORE);
+    static_assert(has_native_graph<B>, "graphjit: backend lacks a nothrow-movable type NativeGraph." GRAPHJIT_MORE);
+    static_assert(has_native_exec<B>, "graphjit: backend lacks a nothrow-movable type NativeExec." GRAPHJIT_MORE);
+    static_assert(has_run<B>, "graphjit: backend lacks run(const OpView&) -> Status." GRAPHJIT_MORE);
+    if constexpr (has_run<B>) {
+        static_assert(run_is_noexcept<B>, "graphjit: run() is on the replay path and must be noexcept." GRAPHJIT_MORE);
+    }
+    if constexpr (has_native_graph<B> && has_native_exec<B>) {
+        static_assert(has_create<B>, "graphjit: backend lacks create(const OpList&) -> Result<NativeGraph>." GRAPHJIT_MORE);
+        static_assert(has_add_node<B>, "graphjit: backend lacks add_node(NativeGraph&, const OpView&, Span<const OpIndex>) "
+                                       "-> Status." GRAPHJIT_MORE);
+        static_assert(has_instantiate<B>,
+                      "graphjit: backend lacks instantiate(NativeGraph&&) -> Result<NativeExec>." GRAPHJIT_MORE);
+        static_assert(has_block<B>, "graphjit: backend lacks block(NativeExec&, OpIndex) -> std::byte*." GRAPHJIT_MORE);
+        static_assert(has_launch<B>, "graphjit: backend lacks launch(NativeExec&) -> Status." GRAPHJIT_MORE);
+        static_assert(has_wait<B>, "graphjit: backend lacks wait(NativeExec&) -> Status." GRAPHJIT_MORE);
+        if constexpr (has_launch<B>) {
+            static_assert(launch_is_noexcept<B>,
+                          "graphjit: launch() is on the replay path and must be noexcept." GRAPHJIT_MORE);
+        }
+        if constexpr (has_wait<B>) {
+            static_assert(wait_is_noexcept<B>, "graphjit: wait() is on the replay path and must be noexcept." GRAPHJIT_MORE);
+        }
+        if constexpr (has_update<B>) {
+            static_assert(update_is_noexcept<B>,
+                          "graphjit: update() is on the replay path and must be noexcept and return Status." GRAPHJIT_MORE);
+        }
+    }
+#undef GRAPHJIT_MORE
+    return true;
+}
+
+}  // namespace detail
+}  // namespace graphjit::inline v0

@@ -1,0 +1,41 @@
+// The launch dims that are constants, against a backend's limits.
+#pragma once
+
+#include <graphjit/run/contract.hpp>
+
+#include <cstring>
+
+namespace graphjit::inline v0::detail {
+
+/// Dims that depend on Variables are checked at replay; this is for the others.
+/// Errors: dims_limit.
+[[nodiscard]] inline Status check_recorded_dims(const OpList& list, OpIndex op, const BackendLimits& limits) noexcept {
+    const OpRecord& record = list.op(op);
+    if (record.info->dims_offset == KernelInfo::no_dims) return {};
+    std::uint32_t dims[6] = {};
+    static_assert(sizeof dims == sizeof(LaunchDims));
+    std::memcpy(dims, list.block(op) + record.info->dims_offset, sizeof dims);
+    const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
+                                  limits.group_size.x, limits.group_size.y, limits.group_size.z};
+    std::uint64_t items = 1;
+    for (unsigned i = 0; i < 6; ++i) {
+        Error error;
+        if (dims[i] > most[i]) {
+            error = list.error(ErrorCode::dims_limit, "launch dims are beyond the backend's limit", op);
+            error.limit = most[i];
+        }
+        if (i >= 3 && dims[i] != 0 && items > limits.group_items / dims[i]) {
+            error = list.error(ErrorCode::dims_limit, "a group has more work-items than the backend's limit", op);
+            error.limit = static_cast<std::int64_t>(limits.group_items);
+        }
+        if (error.code != ErrorCode::ok) {
+            error.has_value = true;
+            error.value = dims[i];
+            return error;
+        }
+        if (i >= 3 && dims[i] != 0) items *= dims[i];
+    }
+    return {};
+}
+
+}  // namespace graphjit::inline v0::detail
