@@ -37,7 +37,7 @@ struct CpuBackend {
         const std::size_t stride = host_block_stride(info.block_bytes);
         std::byte* block = graph.tape.append(stride);
         if (block == nullptr || !graph.blocks.push(place)) return out_of_memory(op);  // not after create's reserve
-        std::memcpy(block, op.block, info.block_bytes);
+        if (info.block_bytes != 0) std::memcpy(block, op.block, info.block_bytes);    // else there may be no address
         return {};
     }
 
@@ -60,7 +60,7 @@ struct CpuBackend {
     [[nodiscard]] Status wait(NativeExec&) const noexcept { return {}; }
 
     [[nodiscard]] Status run(const OpView& op) const noexcept {
-        (void)detail::host_entry(*op.record)(op.block);
+        (void)detail::host_entry (*op.record)(op.block);
         return {};
     }
 

@@ -3,6 +3,8 @@
 // which builds without exceptions cannot catch.
 #pragma once
 
+#include <graphjit/base/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -35,20 +37,26 @@ public:
         return capacity <= capacity_ || regrow(capacity);
     }
 
+    /// Room for `count` more, growing as `push` does.
+    [[nodiscard]] constexpr bool make_room(std::size_t count) noexcept {
+        if (capacity_ - size_ >= count) return true;
+        return regrow(size_ + count);
+    }
+
     [[nodiscard]] constexpr bool push(const T& value) noexcept {
-        if (size_ == capacity_) [[unlikely]] {
-            const T copy = value;  // `value` may be an element of this array
-            if (!regrow(size_ + 1)) return false;
-            data_[size_++] = copy;
-            return true;
-        }
+        if (size_ == capacity_) [[unlikely]]
+            return push_grown(value);
         data_[size_++] = value;
         return true;
     }
+    /// Pre: there is room, by `reserve`.
+    constexpr void push_reserved(const T& value) noexcept { data_[size_++] = value; }
 
     /// Adds `count` unset elements and returns the first, or null when memory ran out (then nothing changed).
     [[nodiscard]] constexpr T* append(std::size_t count) noexcept {
-        if (capacity_ - size_ < count && !regrow(size_ + count)) return nullptr;
+        if (capacity_ - size_ < count) [[unlikely]] {
+            if (!regrow(size_ + count)) return nullptr;
+        }
         T* first = data_ + size_;
         size_ += count;
         return first;
@@ -92,7 +100,14 @@ public:
     [[nodiscard]] constexpr const T* end() const noexcept { return data_ + size_; }
 
 private:
-    [[nodiscard]] constexpr bool regrow(std::size_t needed) noexcept {
+    [[nodiscard]] GRAPHJIT_NOINLINE constexpr bool push_grown(
+        const T value) noexcept {  // may be an element of this array
+        if (!regrow(size_ + 1)) return false;
+        data_[size_++] = value;
+        return true;
+    }
+
+    [[nodiscard]] GRAPHJIT_NOINLINE constexpr bool regrow(std::size_t needed) noexcept {
         std::size_t capacity = capacity_ < 8 ? 16 : capacity_ * 2;
         if (capacity < needed) capacity = needed;
         if (capacity > static_cast<std::size_t>(-1) / 2 / sizeof(T)) return false;

@@ -22,10 +22,12 @@
 // Error construction is kept out of the loops that may fail, so that they stay small enough to be inlined.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define GRAPHJIT_COLD __declspec(noinline)
+#define GRAPHJIT_NOINLINE __declspec(noinline)
 #define GRAPHJIT_ALWAYS_INLINE __forceinline
 #define GRAPHJIT_FUNCTION_NAME __FUNCSIG__
 #else
 #define GRAPHJIT_COLD [[gnu::cold, gnu::noinline]]
+#define GRAPHJIT_NOINLINE [[gnu::noinline]]
 #define GRAPHJIT_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define GRAPHJIT_FUNCTION_NAME __PRETTY_FUNCTION__
 #endif

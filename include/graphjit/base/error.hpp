@@ -13,20 +13,20 @@ namespace graphjit::inline v0 {
 enum class ErrorCode : std::uint8_t {
     ok,
     out_of_memory,
-    invalid_argument,   // a call that makes no sense whatever the state: a negative count, a view outside its buffer
-    foreign_handle,     // a slot, buffer or variable of another recording
-    unbound,            // a slot the graph needs has never been set
+    invalid_argument,  // a call that makes no sense whatever the state: a negative count, a view outside its buffer
+    foreign_handle,    // a slot, buffer or variable of another recording
+    unbound,           // a slot the graph needs has never been set
     null_pointer,
     too_small,
     misaligned,
     wrong_device,
-    out_of_range,       // a Variable or an Expr outside what was recorded
-    overflow,           // an Expr left 64 bits
+    out_of_range,  // a Variable or an Expr outside what was recorded
+    overflow,      // an Expr left 64 bits
     division_by_zero,
-    dims_limit,         // launch dims beyond the backend's limit, or an empty group
-    overlap,            // memory now shared by ops that the graph does not order
+    dims_limit,  // launch dims beyond the backend's limit, or an empty group
+    overlap,     // memory now shared by ops that the graph does not order
     unsupported,
-    backend_failure,    // the vendor's call failed: see native and native_name
+    backend_failure,  // the vendor's call failed: see native and native_name
 };
 
 /// A name cut to what fits: errors outlive the recording they tell of.
@@ -75,14 +75,14 @@ private:
 /// What went wrong. Plain data: `text` and `native_name` have static storage, names are copies.
 struct Error {
     ErrorCode code = ErrorCode::ok;
-    bool has_value = false;                     // whether `value` and `limit` say something
-    OpIndex op = OpIndex::none;                 // the op at fault, if one is
-    SlotIndex slot = SlotIndex::none;           // the slot at fault, if one is
-    const char* text = "";                      // one sentence
-    std::int64_t value = 0;                     // what was given
-    std::int64_t limit = 0;                     // what was needed, or the bound that was passed
-    std::int64_t native = 0;                    // the vendor's own code
-    const char* native_name = nullptr;          // and its name
+    bool has_value = false;             // whether `value` and `limit` say something
+    OpIndex op = OpIndex::none;         // the op at fault, if one is
+    SlotIndex slot = SlotIndex::none;   // the slot at fault, if one is
+    const char* text = "";              // one sentence
+    std::int64_t value = 0;             // what was given
+    std::int64_t limit = 0;             // what was needed, or the bound that was passed
+    std::int64_t native = 0;            // the vendor's own code
+    const char* native_name = nullptr;  // and its name
     ShortName op_name;
     ShortName slot_name;
 
@@ -95,9 +95,7 @@ struct Error {
             line.add(separator).add("op ").add(std::int64_t{to_integer(op)}).add(" '").add(op_name.c_str()).add("'");
             separator = ", ";
         }
-        if (!slot_name.empty()) {
-            line.add(separator).add("slot '").add(slot_name.c_str()).add("'");
-        }
+        if (!slot_name.empty()) { line.add(separator).add("slot '").add(slot_name.c_str()).add("'"); }
         if (has_value) line.add(": given ").add(value).add(", limit ").add(limit);
         if (native_name != nullptr) line.add(": ").add(native_name).add(" (").add(native).add(")");
         return line;

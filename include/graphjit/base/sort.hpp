@@ -22,8 +22,7 @@ constexpr void sort(T* values, T* scratch, std::size_t count, Before before) noe
     }
     const auto run_end = [&](std::size_t from) {
         std::size_t end = from;
-        while (++end < count && !before(values[end], values[end - 1])) {
-        }
+        while (++end < count && !before(values[end], values[end - 1])) {}
         return end < count ? end : count;
     };
     while (true) {

@@ -36,7 +36,7 @@ public:
         seen_.clear();
         free_ = none;
         failed_ = false;
-        return seen_.resize(op_count, none);
+        return seen_.resize(op_count, none) && found_.reserve(op_count);
     }
 
     /// Adds a region of bytes 0 … bytes-1.
@@ -47,6 +47,7 @@ public:
 
     constexpr void start(OpIndex op) noexcept {
         op_ = to_integer(op);
+        overwritten_ = none;
         found_.clear();
     }
 
@@ -86,6 +87,8 @@ public:
 
     /// What the op of `start` must wait for, each once, in no order.
     [[nodiscard]] constexpr Span<std::uint32_t> found() noexcept { return {found_.data(), found_.size()}; }
+    /// An op whose bytes the op of `start` overwrites, and so comes after; `OpIndex::none`: no op.
+    [[nodiscard]] constexpr OpIndex overwritten() const noexcept { return static_cast<OpIndex>(overwritten_); }
     [[nodiscard]] constexpr bool failed() const noexcept { return failed_; }
 
 private:
@@ -95,7 +98,7 @@ private:
         std::int64_t begin = 0;
         std::int64_t end = 0;
         std::uint32_t writer = none;
-        std::uint32_t readers = none;   // a list; parts of a cut segment share its tail
+        std::uint32_t readers = none;  // a list; parts of a cut segment share its tail
         std::uint32_t left = none;
         std::uint32_t right = none;
         std::uint32_t priority = 0;
@@ -113,7 +116,7 @@ private:
     constexpr void found(std::uint32_t op) noexcept {
         if (op == none || op == op_ || seen_[op] == op_) return;
         seen_[op] = op_;
-        if (!found_.push(op)) failed_ = true;
+        found_.push_reserved(op);  // each op at most once: room for all was reserved
     }
 
     constexpr void read_segment(std::uint32_t index) noexcept {
@@ -130,6 +133,7 @@ private:
 
     constexpr void write_after(std::uint32_t index) noexcept {
         const Segment& segment = segments_[index];
+        if (segment.writer != op_) overwritten_ = segment.writer;
         if (segment.readers == none) {
             found(segment.writer);
             return;
@@ -228,13 +232,14 @@ private:
         visit(segments_[root].right, visit_one);
     }
 
-    detail::Array<std::uint32_t> regions_;   // root segment of each
+    detail::Array<std::uint32_t> regions_;  // root segment of each
     detail::Array<Segment> segments_;
     detail::Array<Reader> readers_;
-    detail::Array<std::uint32_t> seen_;      // by op: the last op that found it
+    detail::Array<std::uint32_t> seen_;  // by op: the last op that found it
     detail::Array<std::uint32_t> found_;
     std::uint32_t free_ = none;
     std::uint32_t op_ = 0;
+    std::uint32_t overwritten_ = none;
     std::uint32_t random_ = 1;
     bool failed_ = false;
 };

@@ -52,7 +52,9 @@ private:
             }
             const Span<std::uint32_t> found = tracker_.found();
             std::size_t kept = 0;
-            if (!reduction_.add_op(found, kept) || !dag.add_op({found.data(), kept})) return false;
+            if (!reduction_.add_op(found, to_integer(tracker_.overwritten()), kept) ||
+                !dag.add_op({found.data(), kept}))
+                return false;
         }
         dag.set_minimal(reduction_.exact());
         return !tracker_.failed();

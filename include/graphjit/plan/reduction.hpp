@@ -1,23 +1,26 @@
 // Transitive reduction while ops arrive.
 //
-// Ops are laid on chains; an op's place on a chain implies all earlier ones of it. Each op has a clock: per chain the
-// last place it is ordered after. A dependency is dropped when the clock of the others covers its place. Candidates are
-// looked at from the latest to the earliest, so one pass is exact: only a later op can imply an earlier one.
+// Ops are laid on chains; coming after an op's place on a chain implies coming after all earlier ones. Each op has a
+// clock: per chain the last place it comes after. A dependency is implied, and dropped, when the clock of another
+// dependency covers its place: dependencies need no sorting for that, only the maximum of their clocks.
 #pragma once
 
 #include <graphjit/base/array.hpp>
 #include <graphjit/base/config.hpp>
-#include <graphjit/base/span.hpp>
+#include <graphjit/base/ids.hpp>
 #include <graphjit/base/sort.hpp>
+#include <graphjit/base/span.hpp>
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace graphjit::inline v0 {
 
 /// Drops the dependencies of an op that others imply. Usable in constant evaluation.
 /// Exact while the chains needed stay under `max_chains` and ops x chains under `max_clock_entries`; beyond that a
 /// dependency on an op without a chain is always kept: never an edge too few, perhaps one more.
-/// Cost: per kept dependency one pass over a clock (2 bytes per chain).
+/// Cost: per dependency a pass over a clock (2 bytes per chain, in steps of 64 chains).
 class Reduction {
 public:
     static constexpr std::size_t max_chains = 1024;
@@ -27,51 +30,36 @@ public:
     [[nodiscard]] constexpr bool reset(std::size_t op_count) noexcept {
         const std::size_t fair = op_count == 0 ? max_chains : max_clock_entries / op_count;
         const std::size_t bounded = fair < max_chains ? fair : max_chains;
-        chain_limit_ = bounded < lanes ? lanes : bounded / lanes * lanes;
+        chain_limit_ = bounded < slab ? slab : bounded / slab * slab;
+        chains_ = 0;
+        exact_ = true;
         places_.clear();
         clocks_.clear();
         tails_.clear();
-        merged_.clear();
-        chains_ = 0;
-        exact_ = true;
-        return places_.reserve(op_count);
+        return places_.reserve(op_count) && tails_.resize(slab, closed) && clocks_.resize(slab, 0);
     }
 
     /// Adds the next op. `candidates` is what it must come after, each once; on return its first elements are the
-    /// ones that remain, ascending.
-    [[nodiscard]] constexpr bool add_op(Span<std::uint32_t> candidates, std::size_t& kept) noexcept {
-        kept = 0;
-        if (candidates.size() == 1) {  // nothing to reduce, and the clock is the other's, one step on
-            kept = 1;
-            return add_single(candidates[0]);
+    /// ones that remain, ascending. `overwritten` is an op it comes after anyway and whose chain it should continue:
+    /// the one whose memory it overwrites, since then there are as many chains as there is memory to write.
+    [[nodiscard]] constexpr bool add_op(Span<std::uint32_t> candidates, std::uint32_t overwritten,
+                                        std::size_t& kept) noexcept {
+        places_.push_reserved({});
+        Place& place = places_.back();  // made in place: a copy would wait for its parts to be stored
+        kept = candidates.size();
+        if (kept == 1 && tails_.size() > slab && places_[candidates[0]].depth < max_depth) {
+            place.parent = candidates[0];  // its clock is the other's, and the other's place
+            place.depth = static_cast<std::uint8_t>(places_[place.parent].depth + 1);
+            place.clock_size = 0;
+        } else if (kept != 0 && !merge(candidates, place, kept)) {
+            return false;
         }
-        merged_.clear();
-        if (!merged_.resize(tails_.size(), 0)) return false;
-        if (candidates.size() > 1) {
-            if (scratch_.size() < candidates.size() && !scratch_.resize(candidates.size(), 0)) return false;
-            detail::sort(candidates.data(), scratch_.data(), candidates.size(),
-                         [](std::uint32_t a, std::uint32_t b) { return a > b; });
-        }
-        for (const std::uint32_t candidate : candidates) {
-            const Place& place = places_[candidate];
-            if (place.chain != none && merged_[place.chain] >= place.position) continue;
-            candidates[kept++] = candidate;
-            merge(candidate);
-        }
-        std::uint32_t chain = none;
+        std::uint32_t chain = overwritten != none && is_tail(overwritten) ? places_[overwritten].chain : none;
         for (std::size_t i = 0; i < kept && chain == none; ++i) {
             if (is_tail(candidates[i])) chain = places_[candidates[i]].chain;
         }
-        if (chain == none && kept != 0) chain = find_tail();
-        for (std::size_t i = 0; i < kept / 2; ++i) {
-            const std::uint32_t swapped = candidates[i];
-            candidates[i] = candidates[kept - 1 - i];
-            candidates[kept - 1 - i] = swapped;
-        }
-        Place place;
-        if (!extend(chain, place)) return false;
-        if (kept != 0 && !keep_clock(place)) return false;
-        return places_.push(place);
+        if (chain == none && place.clock != 0) chain = find_tail(place);
+        return extend(chain, place);
     }
 
     [[nodiscard]] constexpr bool exact() const noexcept { return exact_; }
@@ -81,100 +69,133 @@ private:
     // Sixteen bits, since SSE2 has a maximum of those only; a longer chain is continued as a new one.
     using Clock = std::int16_t;
     static constexpr Clock last_position = 0x7fff;
-    static constexpr std::size_t lanes = 8;
+    static constexpr Clock closed = -1;      // the tail of a chain that nothing may be added to
+    static constexpr std::size_t slab = 64;  // chains that are merged in registers
     static constexpr std::uint32_t none = 0xffff'ffffu;
     static constexpr std::uint8_t max_depth = 8;
 
-    /// An op with one dependency keeps no clock of its own: it is the other's, plus its own place.
     struct Place {
         std::uint32_t chain = none;
         Clock position = 0;
-        std::uint8_t depth = 0;         // single steps back to an op with a clock
-        std::uint32_t parent = none;    // the one dependency
-        std::uint32_t clock = 0;
-        std::uint32_t clock_size = 0;
+        std::uint8_t depth = 0;        // steps along `parent` to an op with a clock of its own
+        std::uint32_t parent = none;   // wide graphs only: the one dependency
+        std::uint32_t clock = 0;       // in slabs; the first one is all zero, for ops that come after nothing
+        std::uint32_t clock_size = 1;  // in slabs
     };
 
-    [[nodiscard]] constexpr bool add_single(std::uint32_t parent) noexcept {
-        Place place;
-        if (!extend(is_tail(parent) ? places_[parent].chain : none, place)) return false;
-        place.parent = parent;
-        place.depth = static_cast<std::uint8_t>(places_[parent].depth + 1);
-        if (place.depth < max_depth) return places_.push(place);
-        merged_.clear();
-        if (!merged_.resize(tails_.size(), 0)) return false;
-        merge(parent);
-        place.parent = none;
-        place.depth = 0;
-        return keep_clock(place) && places_.push(place);
+    /// Makes the op's clock of the clocks of all candidates, and keeps those that no other one implies.
+    [[nodiscard]] constexpr bool merge(Span<std::uint32_t> candidates, Place& place, std::size_t& kept) noexcept {
+        const std::size_t slabs = tails_.size() / slab;
+        place.clock = static_cast<std::uint32_t>(clocks_.size() / slab);
+        place.clock_size = static_cast<std::uint32_t>(slabs);
+        Clock* const clock = clocks_.append(tails_.size());
+        if (clock == nullptr) return false;
+        for (std::size_t i = 0; i < slabs; ++i) merge_slab(clock + i * slab, candidates, static_cast<std::uint32_t>(i));
+        if (tails_.size() > slab) {
+            for (const std::uint32_t candidate : candidates) cover_parents(clock, candidate);
+        }
+        kept = 0;
+        for (const std::uint32_t candidate : candidates) {
+            const Place& other = places_[candidate];
+            const bool implied = other.chain != none && clock[other.chain] >= other.position;
+            candidates[kept] = candidate;
+            kept += implied ? 0 : 1;
+        }
+        for (std::size_t i = 0; i < kept; ++i) cover(clock, places_[candidates[i]]);
+        return kept < 2 || sort(candidates, kept);
     }
 
-    [[nodiscard]] constexpr bool keep_clock(Place& place) noexcept {
-        place.clock = static_cast<std::uint32_t>(clocks_.size());
-        place.clock_size = static_cast<std::uint32_t>(merged_.size());
-        return clocks_.append_copy(merged_.data(), merged_.size());
+    constexpr void merge_slab(Clock* into, Span<std::uint32_t> candidates, std::uint32_t which) const noexcept {
+#if GRAPHJIT_VECTORS
+        if (!std::is_constant_evaluated()) {
+            merge_vectors(into, candidates, which, std::make_index_sequence<slab * sizeof(Clock) / 16>{});
+            return;
+        }
+#endif
+        for (std::size_t i = 0; i < slab; ++i) into[i] = 0;
+        for (const std::uint32_t candidate : candidates) {
+            const Place& other = places_[candidate];
+            if (other.clock_size <= which) continue;
+            const Clock* theirs = clocks_.data() + (std::size_t{other.clock} + which) * slab;
+            for (std::size_t i = 0; i < slab; ++i) into[i] = into[i] < theirs[i] ? theirs[i] : into[i];
+        }
+    }
+
+#if GRAPHJIT_VECTORS
+    /// The same, in one register per 16 bytes: unrolled by hand, since g++ keeps an array in memory at -O2.
+    template <std::size_t... V>
+    void merge_vectors(Clock* into, Span<std::uint32_t> candidates, std::uint32_t which,
+                       std::index_sequence<V...>) const noexcept {
+        using Lanes [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(alignof(Clock))]] = Clock;
+        Lanes most[] = {(static_cast<void>(V), Lanes{})...};
+        for (const std::uint32_t candidate : candidates) {
+            const Place& other = places_[candidate];
+            if (other.clock_size <= which) continue;
+            const auto* theirs = reinterpret_cast<const Lanes*>(clocks_.data() +
+                                                                (std::size_t{other.clock} + which) * slab);
+            ((most[V] = most[V] > theirs[V] ? most[V] : theirs[V]), ...);
+        }
+        ((reinterpret_cast<Lanes*>(into)[V] = most[V]), ...);
+    }
+#endif
+
+    static constexpr void cover(Clock* clock, const Place& place) noexcept {
+        if (place.chain != none && clock[place.chain] < place.position) clock[place.chain] = place.position;
+    }
+
+    /// Covers what `op` comes after in single steps, and the clock at their end.
+    constexpr void cover_parents(Clock* clock, std::uint32_t op) noexcept {
+        if (places_[op].parent == none) return;
+        do {
+            op = places_[op].parent;
+            cover(clock, places_[op]);
+        } while (places_[op].parent != none);
+        const Clock* theirs = clocks_.data() + std::size_t{places_[op].clock} * slab;
+        for (std::size_t i = 0; i < places_[op].clock_size * slab; ++i) {
+            clock[i] = clock[i] < theirs[i] ? theirs[i] : clock[i];
+        }
+    }
+
+    [[nodiscard]] constexpr bool sort(Span<std::uint32_t> values, std::size_t count) noexcept {
+        if (scratch_.size() < count && !scratch_.resize(count, 0)) return false;
+        detail::sort(values.data(), scratch_.data(), count, [](std::uint32_t a, std::uint32_t b) { return a < b; });
+        return true;
     }
 
     [[nodiscard]] constexpr bool is_tail(std::uint32_t op) const noexcept {
         const Place& place = places_[op];
-        return place.chain != none && tails_[place.chain] == place.position && place.position != last_position;
+        return place.chain != none && tails_[place.chain] == place.position;
     }
 
-    /// A chain whose last op is implied by what is merged.
-    [[nodiscard]] constexpr std::uint32_t find_tail() const noexcept {
+    /// A chain whose last op this one comes after.
+    [[nodiscard]] constexpr std::uint32_t find_tail(const Place& place) const noexcept {
+        const Clock* clock = clocks_.data() + std::size_t{place.clock} * slab;
         for (std::size_t i = 0; i < chains_; ++i) {
-            if (merged_[i] == tails_[i] && tails_[i] != last_position) return static_cast<std::uint32_t>(i);
+            if (clock[i] == tails_[i]) return static_cast<std::uint32_t>(i);
         }
         return none;
     }
 
-    /// Puts the next op on `chain`, or on a new one.
+    /// Puts the op on `chain`, or on a new one.
     [[nodiscard]] constexpr bool extend(std::uint32_t chain, Place& place) noexcept {
         if (chain == none) {
             if (chains_ == chain_limit_) {
                 exact_ = false;
                 return true;
             }
-            if (chains_ == tails_.size() && !tails_.resize(tails_.size() + lanes, 0)) return false;
+            if (chains_ == tails_.size() && !tails_.resize(tails_.size() + slab, closed)) return false;
             chain = static_cast<std::uint32_t>(chains_++);
+            tails_[chain] = 0;
         }
         place.chain = chain;
         place.position = ++tails_[chain];
+        if (place.position == last_position) tails_[chain] = closed;
         return true;
     }
 
-    constexpr void merge(std::uint32_t op) noexcept {
-        while (true) {
-            const Place& place = places_[op];
-            if (place.chain != none && merged_[place.chain] < place.position) merged_[place.chain] = place.position;
-            if (place.parent == none) {
-                merge_clock(clocks_.data() + place.clock, place.clock_size);
-                return;
-            }
-            op = place.parent;
-        }
-    }
-
-    constexpr void merge_clock(const Clock* clock, std::size_t size) noexcept {
-        Clock* merged = merged_.data();
-#if GRAPHJIT_VECTORS
-        if (!std::is_constant_evaluated()) {
-            using Lanes [[gnu::vector_size(sizeof(Clock) * lanes), gnu::may_alias, gnu::aligned(alignof(Clock))]] = Clock;
-            for (std::size_t i = 0; i < size; i += lanes) {
-                auto* into = reinterpret_cast<Lanes*>(merged + i);
-                const Lanes theirs = *reinterpret_cast<const Lanes*>(clock + i);
-                *into = *into > theirs ? *into : theirs;
-            }
-            return;
-        }
-#endif
-        for (std::size_t i = 0; i < size; ++i) merged[i] = merged[i] < clock[i] ? clock[i] : merged[i];
-    }
-
-    detail::Array<Place> places_;    // by op
+    detail::Array<Place> places_;  // by op
     detail::Array<Clock> clocks_;
-    detail::Array<Clock> tails_;     // by chain: its last position; a whole number of lanes
-    detail::Array<Clock> merged_;    // the clock of the op being added
+    detail::Array<Clock> tails_;  // by chain: its last position, or closed; whole slabs
     detail::Array<std::uint32_t> scratch_;
     std::size_t chains_ = 0;
     std::size_t chain_limit_ = 0;

@@ -24,9 +24,8 @@ public:
             if (!memories[i].is_input && memories[i].bytes != 0 && !order_.push(i)) return false;
         }
         if (!scratch_.resize(order_.size(), 0)) return false;
-        detail::sort(order_.data(), scratch_.data(), order_.size(), [&](std::uint32_t a, std::uint32_t b) {
-            return memories[a].address < memories[b].address;
-        });
+        detail::sort(order_.data(), scratch_.data(), order_.size(),
+                     [&](std::uint32_t a, std::uint32_t b) { return memories[a].address < memories[b].address; });
         std::size_t first = 0;
         while (first < order_.size()) {
             std::uint32_t leader = order_[first];

@@ -10,12 +10,8 @@ namespace graphjit::inline v0 {
 /// How an op uses a piece of memory.
 enum class Access : std::uint8_t { in = 1, out = 2, in_out = 3 };
 
-[[nodiscard]] constexpr bool reads(Access access) noexcept {
-    return (static_cast<unsigned>(access) & 1u) != 0;
-}
-[[nodiscard]] constexpr bool writes(Access access) noexcept {
-    return (static_cast<unsigned>(access) & 2u) != 0;
-}
+[[nodiscard]] constexpr bool reads(Access access) noexcept { return (static_cast<unsigned>(access) & 1u) != 0; }
+[[nodiscard]] constexpr bool writes(Access access) noexcept { return (static_cast<unsigned>(access) & 2u) != 0; }
 
 /// A kernel parameter that is only read. In a host kernel, `const T*` says the same.
 template <class T>

@@ -23,7 +23,7 @@ constexpr bool element_matches() {
 /// Checks argument `Position` (counted from 1).
 template <std::size_t Position, class Parameter, class Given>
 struct argument_check {
-    static constexpr bool check() {
+    static constexpr bool holds() {
         if constexpr (is_memory<Parameter>) {
             constexpr bool is_null = std::is_same_v<Given, std::nullptr_t>;
             constexpr bool is_view = view_traits<Given>::is_view;
@@ -68,7 +68,7 @@ template <class K, bool HasDims, class... A>
 struct launch_check {
     template <class... P, class... G, std::size_t... N>
     static constexpr bool arguments(Types<P...>, Types<G...>, std::index_sequence<N...>) {
-        return (true && ... && argument_check<N + 1, P, G>::check());
+        return (true && ... && argument_check<N + 1, P, G>::holds());
     }
     static constexpr bool accesses_come_last() {
         bool last = true;
@@ -77,7 +77,7 @@ struct launch_check {
         return last;
     }
 
-    static constexpr bool check() {
+    static constexpr bool holds() {
         constexpr bool takes_dims = K::info.dims_offset != KernelInfo::no_dims;
         static_assert(takes_dims || !HasDims, "graphjit: this kernel takes no LaunchDims, but is launched with some");
         static_assert(HasDims || !takes_dims, "graphjit: this kernel takes LaunchDims, but is launched without");

@@ -18,7 +18,7 @@ struct Bounds {
 /// Operands come before the expressions that use them.
 struct ExprNode {
     ExprOp op = ExprOp::constant;
-    std::uint32_t a = 0;     // operand, or the Variable's SlotIndex
+    std::uint32_t a = 0;  // operand, or the Variable's SlotIndex
     std::uint32_t b = 0;
     std::int64_t value = 0;  // of a constant
     Bounds bounds = {};      // holds whenever the evaluation does not overflow

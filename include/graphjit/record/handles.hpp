@@ -70,8 +70,7 @@ public:
     }
 
     /// Errors: as far as the Variables' ranges decide, refused when an op uses it; else at replay.
-    [[nodiscard]] constexpr SymbolicBuffer<T> slice(const Expr& first, const Expr& count) const noexcept
-    {
+    [[nodiscard]] constexpr SymbolicBuffer<T> slice(const Expr& first, const Expr& count) const noexcept {
         return SymbolicBuffer<T>(
             {view_, first * Expr(detail::element_bytes<T>), count * Expr(detail::element_bytes<T>)});
     }

@@ -119,9 +119,12 @@ struct HostKernel {
     using layout = typename signature::layout;
 
     static constexpr auto name = detail::host_kernel_name<F>();
-    static constexpr KernelInfo info{name.text,          name.size,
-                                     layout::data.bytes, layout::data.align,
-                                     layout::data.dims_offset, static_cast<std::uint32_t>(layout::count),
+    static constexpr KernelInfo info{name.text,
+                                     name.size,
+                                     layout::data.bytes,
+                                     layout::data.align,
+                                     layout::data.dims_offset,
+                                     static_cast<std::uint32_t>(layout::count),
                                      layout::data.arguments};
 
     [[nodiscard]] std::uintptr_t handle() const noexcept {

@@ -23,12 +23,12 @@ struct TextRef {
 struct OpRecord {
     OpKind kind = OpKind::kernel;
     DeviceId device = {};
-    std::uint32_t block = 0;         // offset of the argument block
+    std::uint32_t block = 0;  // offset of the argument block
     std::uint32_t first_access = 0;
     std::uint32_t access_count = 0;
     TextRef name = {};
     const KernelInfo* info = nullptr;
-    std::uintptr_t handle = 0;       // the backend's kernel; 0 for copies and fills
+    std::uintptr_t handle = 0;  // the backend's kernel; 0 for copies and fills
 };
 
 /// One access of an op.
@@ -48,7 +48,7 @@ struct MemoryRecord {
     std::uint32_t align = 1;
     SlotIndex slot = SlotIndex::none;  // of an input
     TextRef name = {};
-    std::uintptr_t address = 0;        // of an allocation
+    std::uintptr_t address = 0;  // of an allocation
     std::int64_t bytes = 0;
 };
 
@@ -58,9 +58,9 @@ struct SlotRecord {
     SlotKind kind = SlotKind::input;
     bool has_initial = false;
     TextRef name = {};
-    std::uint32_t index = 0;  // MemoryIndex of an input, ExprIndex of a variable, offset in the values of a value
-    std::uint32_t bytes = 0;  // of a value
-    std::int64_t initial = 0; // of a variable
+    std::uint32_t index = 0;   // MemoryIndex of an input, ExprIndex of a variable, offset in the values of a value
+    std::uint32_t bytes = 0;   // of a value
+    std::int64_t initial = 0;  // of a variable
 };
 
 enum class UseKind : std::uint8_t {
@@ -74,18 +74,18 @@ enum class UseKind : std::uint8_t {
 /// One place of an op's block that a replay may have to write.
 struct Use {
     UseKind kind = UseKind::pointer;
-    std::uint8_t width = 0;                   // bytes to write; of a value slot: in SlotRecord
-    bool is_signed = false;                   // of an integer
-    std::uint8_t dim = 0;                     // 0…2 groups, 3…5 group size
+    std::uint8_t width = 0;  // bytes to write; of a value slot: in SlotRecord
+    bool is_signed = false;  // of an integer
+    std::uint8_t dim = 0;    // 0…2 groups, 3…5 group size
     OpIndex op = OpIndex::none;
-    std::uint32_t offset = 0;                 // in the block
+    std::uint32_t offset = 0;  // in the block
     MemoryIndex memory = MemoryIndex::none;
-    SlotIndex slot = SlotIndex::none;         // of a value
+    SlotIndex slot = SlotIndex::none;  // of a value
     ExprIndex expr = ExprIndex::none;
-    ExprIndex size = ExprIndex::none;         // bytes of a symbolic view, where they are an Expr
-    std::int64_t add = 0;                     // bytes
-    std::int64_t bytes = 0;                   // of the view (constant size)
-    std::int64_t within = 0;                  // bytes from `add` on that a symbolic view may reach
+    ExprIndex size = ExprIndex::none;  // bytes of a symbolic view, where they are an Expr
+    std::int64_t add = 0;              // bytes
+    std::int64_t bytes = 0;            // of the view (constant size)
+    std::int64_t within = 0;           // bytes from `add` on that a symbolic view may reach
 };
 
 /// Two memories that may overlap at replay: their ops are ordered as if they always did.
@@ -116,14 +116,14 @@ inline constexpr ArgumentInfo copy_arguments[] = {
     {offsetof(CopyBlock, source), sizeof(void*), ArgumentRole::in},
     {offsetof(CopyBlock, bytes), sizeof(std::uint64_t), ArgumentRole::value},
 };
-inline constexpr KernelInfo copy_info{"copy", 4, sizeof(CopyBlock), alignof(CopyBlock), KernelInfo::no_dims, 3,
+inline constexpr KernelInfo copy_info{"copy",        4, sizeof(CopyBlock), alignof(CopyBlock), KernelInfo::no_dims, 3,
                                       copy_arguments};
 inline constexpr ArgumentInfo fill_arguments[] = {
     {offsetof(FillBlock, destination), sizeof(void*), ArgumentRole::out},
     {offsetof(FillBlock, bytes), sizeof(std::uint64_t), ArgumentRole::value},
     {offsetof(FillBlock, pattern), FillBlock::max_pattern, ArgumentRole::value},
 };
-inline constexpr KernelInfo fill_info{"fill", 4, sizeof(FillBlock), alignof(FillBlock), KernelInfo::no_dims, 3,
+inline constexpr KernelInfo fill_info{"fill",        4, sizeof(FillBlock), alignof(FillBlock), KernelInfo::no_dims, 3,
                                       fill_arguments};
 }  // namespace detail
 

@@ -9,7 +9,8 @@
 
 namespace graphjit::inline v0 {
 
-class RecorderCore;
+class RecorderState;
+class OpWriter;
 
 /// The ops of a recording, in recorded order, and all they refer to. Immutable.
 /// Lifetime: holds no memory of the user and no argument by reference; only addresses that were recorded as such.
@@ -70,14 +71,14 @@ public:
     [[nodiscard]] bool copy_from(const OpList& other) noexcept {
         owner_ = other.owner_;
         return ops_.copy_from(other.ops_) && accesses_.copy_from(other.accesses_) &&
-               memories_.copy_from(other.memories_) && slots_.copy_from(other.slots_) &&
-               uses_.copy_from(other.uses_) && aliases_.copy_from(other.aliases_) &&
-               blocks_.copy_from(other.blocks_) && values_.copy_from(other.values_) &&
-               text_.copy_from(other.text_) && exprs_.copy_from(other.exprs_);
+               memories_.copy_from(other.memories_) && slots_.copy_from(other.slots_) && uses_.copy_from(other.uses_) &&
+               aliases_.copy_from(other.aliases_) && blocks_.copy_from(other.blocks_) &&
+               values_.copy_from(other.values_) && text_.copy_from(other.text_) && exprs_.copy_from(other.exprs_);
     }
 
 private:
-    friend class RecorderCore;
+    friend class RecorderState;
+    friend class OpWriter;
 
     std::uint32_t owner_ = 0;
     detail::Array<OpRecord> ops_;

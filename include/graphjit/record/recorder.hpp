@@ -3,7 +3,7 @@
 
 #include <graphjit/record/argument_check.hpp>
 #include <graphjit/record/host_kernel.hpp>
-#include <graphjit/record/recorder_core.hpp>
+#include <graphjit/record/op_writer.hpp>
 
 namespace graphjit::inline v0 {
 
@@ -28,7 +28,7 @@ struct VariableRange {
 ///         `finish()` refuses unless `clear_error()` was called.
 /// Threads: one at a time; different recorders from any threads at once.
 template <class Backend>
-class Recorder : public RecorderCore {
+class Recorder : public OpWriter {
     using Family = typename Backend::kernel_family;
 
 public:
@@ -43,12 +43,12 @@ public:
             fail(ErrorCode::invalid_argument, "a buffer has no address or a negative size", name);
             return {};
         }
-        return detail::HandleAccess::buffer<T>(add_memory(
-            name, {.is_const = std::is_const_v<T>,
-                   .device = device,
-                   .align = alignof(T),
-                   .address = reinterpret_cast<std::uintptr_t>(data),
-                   .bytes = count * static_cast<std::int64_t>(sizeof(T))}));
+        return detail::HandleAccess::buffer<T>(
+            add_memory(name, {.is_const = std::is_const_v<T>,
+                              .device = device,
+                              .align = alignof(T),
+                              .address = reinterpret_cast<std::uintptr_t>(data),
+                              .bytes = count * static_cast<std::int64_t>(sizeof(T))}));
     }
     template <class Range>
         requires requires(Range& range) { *range.data(), range.size(); }
@@ -72,16 +72,15 @@ public:
             fail(ErrorCode::invalid_argument, "an input has a negative size", name);
             return {};
         }
-        const SlotIndex slot = add_slot(
-            name, {.kind = SlotKind::input, .index = static_cast<std::uint32_t>(memory_count())});
-        return detail::HandleAccess::input<T>(
-            add_memory(name, {.is_input = true,
-                              .is_const = std::is_const_v<T>,
-                              .device = device,
-                              .align = alignof(T),
-                              .slot = slot,
-                              .bytes = count * static_cast<std::int64_t>(sizeof(T))}),
-            slot);
+        const SlotIndex slot = add_slot(name,
+                                        {.kind = SlotKind::input, .index = static_cast<std::uint32_t>(memory_count())});
+        return detail::HandleAccess::input<T>(add_memory(name, {.is_input = true,
+                                                                .is_const = std::is_const_v<T>,
+                                                                .device = device,
+                                                                .align = alignof(T),
+                                                                .slot = slot,
+                                                                .bytes = count * static_cast<std::int64_t>(sizeof(T))}),
+                                              slot);
     }
     [[nodiscard]] Variable variable(const char* name, VariableRange range) {
         return detail::HandleAccess::variable(owner(), add_variable(name, {range.min, range.max}, nullptr));
@@ -172,7 +171,7 @@ private:
     OpIndex record(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims, const A&... arguments) {
         static_assert(std::is_same_v<typename K::family, Family>,
                       "graphjit: this kernel belongs to another backend than the recorder");
-        if constexpr (detail::launch_check<K, HasDims, A...>::check()) {
+        if constexpr (detail::launch_check<K, HasDims, A...>::holds()) {
             return write<K>(kind, name, kernel, dims, std::index_sequence_for<A...>{}, arguments...);
         }
         return OpIndex::none;
@@ -188,7 +187,8 @@ private:
         if constexpr (detail::is_extra_access<A>) {
             add_view(nullptr, 0, argument.access, View::view(argument.view));
         } else {
-            using Parameter = typename detail::type_at<N, typename detail::without_dims<typename K::parameters>::type>::type;
+            using Parameter =
+                typename detail::type_at<N, typename detail::without_dims<typename K::parameters>::type>::type;
             put_argument<Parameter>(block, K::info.arguments[N].offset, argument);
         }
     }
@@ -224,7 +224,7 @@ template <class Backend>
 template <class K, std::size_t... N, class... A>
 OpIndex Recorder<Backend>::write(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims,
                                  [[maybe_unused]] std::index_sequence<N...>, const A&... arguments) {
-    std::byte* block = begin_op(kind, K::info, kernel.handle(), name);
+    std::byte* block = begin_op(kind, K::info, kernel.handle(), name, sizeof...(A));
     if (block == nullptr) return OpIndex::none;
     (put<K, N>(block, arguments), ...);
     if constexpr (K::info.dims_offset != KernelInfo::no_dims) {
@@ -253,7 +253,7 @@ OpIndex Recorder<Backend>::fill(const char* name, const Destination& destination
     static_assert(!std::is_const_v<T>, "graphjit: the destination of a fill is const");
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= FillBlock::max_pattern,
                   "graphjit: a fill value is at most 16 bytes that can be copied as such");
-    static_assert(detail::argument_check<2, T, Value>::check());
+    static_assert(detail::argument_check<2, T, Value>::holds());
     std::byte* block = begin_fill(name, sizeof(T), View::view(destination));
     if (block == nullptr) return OpIndex::none;
     put_value<T>(block, offsetof(FillBlock, pattern), value);

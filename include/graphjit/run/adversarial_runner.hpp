@@ -55,6 +55,7 @@ public:
 
 private:
     friend Base;
+    friend ReplayChecks<AdversarialRunner>;
     static constexpr bool tells_native = false;
 
     AdversarialRunner(OpList&& list, Dag&& dag, Backend&& backend, AdversaryOptions options) noexcept
@@ -65,7 +66,8 @@ private:
         const OpList& list = this->ops();
         const std::uint32_t count = list.size();
         for (std::uint32_t i = 0; i < count; ++i) {
-            if (Status status = detail::check_recorded_dims(list, static_cast<OpIndex>(i), Backend::limits); !status.ok()) {
+            if (Status status = detail::check_recorded_dims(list, static_cast<OpIndex>(i), Backend::limits);
+                !status.ok()) {
                 return status;
             }
         }
@@ -164,9 +166,9 @@ private:
     AdversaryOptions options_;
     std::uint64_t random_;
     detail::Array<std::byte> blocks_;
-    detail::Csr<OpIndex> followers_;        // by op
+    detail::Csr<OpIndex> followers_;  // by op
     detail::Array<OpIndex> ready_;
-    detail::Array<std::uint32_t> open_;     // by op: dependencies not finished
+    detail::Array<std::uint32_t> open_;  // by op: dependencies not finished
     detail::Array<OpIndex> order_;
 };
 

@@ -35,11 +35,11 @@ concept has_limits = requires {
     { B::limits } -> std::convertible_to<BackendLimits>;
 };
 template <class B>
-concept has_native_graph =
-    requires { typename B::NativeGraph; } && std::is_nothrow_move_constructible_v<typename B::NativeGraph>;
+concept has_native_graph = requires { typename B::NativeGraph; } &&
+                           std::is_nothrow_move_constructible_v<typename B::NativeGraph>;
 template <class B>
-concept has_native_exec =
-    requires { typename B::NativeExec; } && std::is_nothrow_move_constructible_v<typename B::NativeExec>;
+concept has_native_exec = requires { typename B::NativeExec; } &&
+                          std::is_nothrow_move_constructible_v<typename B::NativeExec>;
 template <class B>
 concept has_create = requires(B& b, const OpList& list) {
     { b.create(list) } -> std::same_as<Result<typename B::NativeGraph>>;
@@ -107,11 +107,11 @@ concept has_poll = requires(B& b, typename B::NativeExec& exec) {
 
 /// The whole contract.
 template <class B>
-concept graph_backend =
-    std::is_nothrow_move_constructible_v<B> && has_kernel_family<B> && has_limits<B> && has_native_graph<B> &&
-    has_native_exec<B> && has_create<B> && has_add_node<B> && has_instantiate<B> && has_block<B> && has_launch<B> &&
-    launch_is_noexcept<B> && has_wait<B> && wait_is_noexcept<B> && has_run<B> && run_is_noexcept<B> &&
-    (!has_update<B> || update_is_noexcept<B>);
+concept graph_backend = std::is_nothrow_move_constructible_v<B> && has_kernel_family<B> && has_limits<B> &&
+                        has_native_graph<B> && has_native_exec<B> && has_create<B> && has_add_node<B> &&
+                        has_instantiate<B> && has_block<B> && has_launch<B> && launch_is_noexcept<B> && has_wait<B> &&
+                        wait_is_noexcept<B> && has_run<B> && run_is_noexcept<B> &&
+                        (!has_update<B> || update_is_noexcept<B>);
 
 namespace detail {
 
@@ -119,7 +119,8 @@ namespace detail {
 template <class B>
 consteval bool check_backend() {
 #define GRAPHJIT_MORE " See docs/adding_a_backend.md"
-    static_assert(std::is_nothrow_move_constructible_v<B>, "graphjit: a backend must be nothrow-movable." GRAPHJIT_MORE);
+    static_assert(std::is_nothrow_move_constructible_v<B>,
+                  "graphjit: a backend must be nothrow-movable." GRAPHJIT_MORE);
     static_assert(has_kernel_family<B>, "graphjit: backend lacks the type kernel_family." GRAPHJIT_MORE);
     static_assert(has_limits<B>, "graphjit: backend lacks static constexpr BackendLimits limits." GRAPHJIT_MORE);
     static_assert(has_native_graph<B>, "graphjit: backend lacks a nothrow-movable type NativeGraph." GRAPHJIT_MORE);
@@ -129,9 +130,11 @@ consteval bool check_backend() {
         static_assert(run_is_noexcept<B>, "graphjit: run() is on the replay path and must be noexcept." GRAPHJIT_MORE);
     }
     if constexpr (has_native_graph<B> && has_native_exec<B>) {
-        static_assert(has_create<B>, "graphjit: backend lacks create(const OpList&) -> Result<NativeGraph>." GRAPHJIT_MORE);
-        static_assert(has_add_node<B>, "graphjit: backend lacks add_node(NativeGraph&, const OpView&, Span<const OpIndex>) "
-                                       "-> Status." GRAPHJIT_MORE);
+        static_assert(has_create<B>,
+                      "graphjit: backend lacks create(const OpList&) -> Result<NativeGraph>." GRAPHJIT_MORE);
+        static_assert(has_add_node<B>,
+                      "graphjit: backend lacks add_node(NativeGraph&, const OpView&, Span<const OpIndex>) "
+                      "-> Status." GRAPHJIT_MORE);
         static_assert(has_instantiate<B>,
                       "graphjit: backend lacks instantiate(NativeGraph&&) -> Result<NativeExec>." GRAPHJIT_MORE);
         static_assert(has_block<B>, "graphjit: backend lacks block(NativeExec&, OpIndex) -> std::byte*." GRAPHJIT_MORE);
@@ -142,11 +145,13 @@ consteval bool check_backend() {
                           "graphjit: launch() is on the replay path and must be noexcept." GRAPHJIT_MORE);
         }
         if constexpr (has_wait<B>) {
-            static_assert(wait_is_noexcept<B>, "graphjit: wait() is on the replay path and must be noexcept." GRAPHJIT_MORE);
+            static_assert(wait_is_noexcept<B>,
+                          "graphjit: wait() is on the replay path and must be noexcept." GRAPHJIT_MORE);
         }
         if constexpr (has_update<B>) {
-            static_assert(update_is_noexcept<B>,
-                          "graphjit: update() is on the replay path and must be noexcept and return Status." GRAPHJIT_MORE);
+            static_assert(
+                update_is_noexcept<B>,
+                "graphjit: update() is on the replay path and must be noexcept and return Status." GRAPHJIT_MORE);
         }
     }
 #undef GRAPHJIT_MORE

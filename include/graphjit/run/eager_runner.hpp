@@ -39,6 +39,7 @@ public:
 
 private:
     friend Base;
+    friend ReplayChecks<EagerRunner>;
     static constexpr bool tells_native = false;
 
     EagerRunner(OpList&& list, Dag&& dag, Backend&& backend) noexcept
@@ -47,7 +48,8 @@ private:
     [[nodiscard]] Status copy_blocks() noexcept {
         for (std::uint32_t i = 0; i < this->ops().size(); ++i) {
             const auto op = static_cast<OpIndex>(i);
-            if (Status status = detail::check_recorded_dims(this->ops(), op, Backend::limits); !status.ok()) return status;
+            if (Status status = detail::check_recorded_dims(this->ops(), op, Backend::limits); !status.ok())
+                return status;
         }
         const Span<const std::byte> blocks = this->ops().blocks();
         if (blocks_.append_copy(blocks.data(), blocks.size())) return {};

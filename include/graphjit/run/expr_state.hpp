@@ -18,7 +18,8 @@ public:
     /// Errors: false when memory ran out.
     [[nodiscard]] bool build(const ExprTable& exprs) noexcept {
         const std::size_t count = exprs.size();
-        if (!values_.resize(count, {}) || !changed_.reserve(count) || !waiting_.resize((count + 63) / 64, 0)) return false;
+        if (!values_.resize(count, {}) || !changed_.reserve(count) || !waiting_.resize((count + 63) / 64, 0))
+            return false;
         for (std::uint32_t i = 0; i < count; ++i) {
             if (is_constant(exprs, i)) values_[i] = {.live = exprs.nodes()[i].value, .is_live = true};
         }
@@ -79,6 +80,7 @@ public:
     }
     /// The replay was refused: what was evaluated for it does not count.
     void refuse() noexcept {
+        forget_waiting();  // a check may have failed between set_variable and evaluate
         changed_.clear();
         ++round_;
     }
@@ -89,9 +91,9 @@ public:
 
 private:
     struct Value {
-        std::int64_t live = 0;     // what the executable has
+        std::int64_t live = 0;  // what the executable has
         std::int64_t next = 0;
-        std::uint64_t round = 0;   // of the evaluation that made `next`
+        std::uint64_t round = 0;  // of the evaluation that made `next`
         bool is_live = false;
     };
 
@@ -105,14 +107,13 @@ private:
         if (word < first_) first_ = word;
     }
     void forget_waiting() noexcept {
-        for (std::uint64_t& word : waiting_) word = 0;
-        first_ = waiting_.size();
+        for (; first_ < waiting_.size(); ++first_) waiting_[first_] = 0;
     }
 
-    detail::Array<Value> values_;          // by expression
+    detail::Array<Value> values_;  // by expression
     detail::Array<std::uint32_t> changed_;
-    detail::Array<std::uint64_t> waiting_; // a bit per expression to evaluate
-    std::size_t first_ = 0;                // no bit is set in words before
+    detail::Array<std::uint64_t> waiting_;  // a bit per expression to evaluate
+    std::size_t first_ = 0;                 // no bit is set in words before
     std::uint64_t round_ = 0;
 };
 

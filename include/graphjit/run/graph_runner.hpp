@@ -1,24 +1,11 @@
 // The life of a replay: what was set is checked, then written where it belongs, then the graph is submitted.
 #pragma once
 
-#include <graphjit/base/config.hpp>
 #include <graphjit/plan/planner.hpp>
 #include <graphjit/record/handles.hpp>
-#include <graphjit/run/contract.hpp>
-#include <graphjit/run/expr_state.hpp>
-#include <graphjit/run/overlap.hpp>
-#include <graphjit/run/patch_table.hpp>
-#include <graphjit/run/slot_state.hpp>
+#include <graphjit/run/replay_checks.hpp>
 
 namespace graphjit::inline v0 {
-
-/// What a graph has done so far.
-struct ReplayCounters {
-    std::uint64_t replays = 0;
-    std::uint64_t patches = 0;           // places written
-    std::uint64_t expr_evaluations = 0;
-    std::uint64_t native_updates = 0;    // ops the backend was told of
-};
 
 /// The part of a runner that knows no backend. `Derived` has
 ///   `block_of(OpIndex) -> std::byte*`     where an op's block is, while building
@@ -27,7 +14,11 @@ struct ReplayCounters {
 ///   `limits()`, `reaches(DeviceId, DeviceId)`
 /// Threads: one at a time.
 template <class Derived>
-class GraphRunner {
+class GraphRunner : protected ReplayChecks<Derived> {
+    using Checks = ReplayChecks<Derived>;
+    using Checks::complete_, Checks::counters_, Checks::dag_, Checks::derived, Checks::exprs_, Checks::foreign_handle_,
+        Checks::list_, Checks::round_, Checks::state_, Checks::symbols_, Checks::table_;
+
 public:
     /// Gives an input its buffer, for this and all later replays. A bare pointer is taken to be large enough; what has
     /// `data()` and `size()` is checked.
@@ -52,16 +43,17 @@ public:
     /// Units: `count` elements.
     template <class T>
     Derived& set(const Input<T>& input, std::type_identity_t<T>* data, std::int64_t count) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data,
-                         count * detail::element_bytes<T>, SlotValue::recorded_device);
+        return set_input(detail::HandleAccess::owner(input), input.slot(), data, count * detail::element_bytes<T>,
+                         SlotValue::recorded_device);
     }
     template <class T>
     Derived& set(const Input<T>& input, std::type_identity_t<T>* data, std::int64_t count, DeviceId device) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data,
-                         count * detail::element_bytes<T>, static_cast<std::int32_t>(device));
+        return set_input(detail::HandleAccess::owner(input), input.slot(), data, count * detail::element_bytes<T>,
+                         static_cast<std::int32_t>(device));
     }
     Derived& set(const Variable& variable, std::int64_t value) noexcept {
-        if (known(detail::HandleAccess::owner(variable), variable.slot())) state_.set(variable.slot(), {.value = value});
+        if (known(detail::HandleAccess::owner(variable), variable.slot()))
+            state_.set(variable.slot(), {.value = value});
         return derived();
     }
     template <class T>
@@ -86,19 +78,13 @@ public:
     [[nodiscard]] const Dag& dag() const noexcept { return dag_; }
 
 protected:
-    GraphRunner(OpList&& list, Dag&& dag) noexcept : list_(std::move(list)), dag_(std::move(dag)) {}
+    GraphRunner(OpList&& list, Dag&& dag) noexcept : Checks(std::move(list), std::move(dag)) {}
     GraphRunner(GraphRunner&&) noexcept = default;
     GraphRunner& operator=(GraphRunner&&) noexcept = default;
 
     /// Works out what lands where. Pre: blocks are where they will stay.
     [[nodiscard]] Status build() noexcept {
-        const auto block_of = [this](OpIndex op) { return derived().block_of(op); };
-        if (!table_.build(list_, block_of) || !state_.build(list_) || !exprs_.build(list_.exprs()) ||
-            !overlap_.build(list_, dag_.size()) || !inputs_.reserve(list_.slots().size()) ||
-            !symbols_.reserve(list_.uses().size()) || !symbol_round_.resize(list_.uses().size(), 0) ||
-            !list_shifting_copies()) {
-            return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph");
-        }
+        if (!this->build_checks()) { return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph"); }
         if constexpr (Derived::tells_native) {
             if (!told_.reserve(list_.size()) || !told_round_.resize(list_.size(), 0)) {
                 return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph");
@@ -112,9 +98,6 @@ protected:
     }
 
 private:
-    [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
-    [[nodiscard]] const Derived& derived() const noexcept { return static_cast<const Derived&>(*this); }
-
     [[nodiscard]] bool pending_work() const noexcept {
         return !state_.dirty().empty() || foreign_handle_ || !complete_;
     }
@@ -133,233 +116,15 @@ private:
         return derived();
     }
 
-    // First everything is checked, on what the executable would then have …
-
-    [[nodiscard]] GRAPHJIT_COLD Status refuse(ErrorCode code, const char* sentence, OpIndex op, SlotIndex slot,
-                                              std::int64_t value, std::int64_t limit) noexcept {
-        Error error = list_.error(code, sentence, op, slot);
-        error.has_value = true;
-        error.value = value;
-        error.limit = limit;
-        return error;
-    }
-    [[nodiscard]] GRAPHJIT_COLD Status refuse(ErrorCode code, const char* sentence, OpIndex op,
-                                              SlotIndex slot) noexcept {
-        return list_.error(code, sentence, op, slot);
-    }
-
     [[nodiscard]] Status prepare() noexcept {
-        if (Status status = check(); !status.ok()) {
+        if (Status status = this->validate(); !status.ok()) {
             exprs_.refuse();
             return status;
         }
         return commit();
     }
 
-    [[nodiscard]] Status check() noexcept {
-        if (foreign_handle_) {
-            foreign_handle_ = false;
-            return list_.error(ErrorCode::foreign_handle, "a value was set through a slot of another recording");
-        }
-        if (!complete_) {
-            if (Status status = check_bound(); !status.ok()) return status;
-        }
-        inputs_.clear();
-        symbols_.clear();
-        ++round_;
-        for (const std::uint32_t i : state_.dirty()) {
-            const auto slot = static_cast<SlotIndex>(i);
-            const SlotRecord& record = list_.slot(slot);
-            if (!state_.changed(slot, record.bytes)) continue;
-            if (record.kind == SlotKind::input) {
-                if (Status status = check_input(slot); !status.ok()) return status;
-            } else if (record.kind == SlotKind::variable) {
-                if (Status status = check_variable(slot); !status.ok()) return status;
-            }
-        }
-        if (Status status = check_exprs(); !status.ok()) return status;
-        for (const std::uint32_t use : symbols_) {
-            if (Status status = check_symbol(list_.uses()[use]); !status.ok()) return status;
-        }
-        if (!inputs_.empty()) {
-            if (Status status = check_overlap(); !status.ok()) return status;
-        }
-        return check_shifting_copies();
-    }
-
-    [[nodiscard]] Status check_bound() noexcept {
-        for (std::uint32_t i = 0; i < list_.slots().size(); ++i) {
-            const auto slot = static_cast<SlotIndex>(i);
-            if (!state_.is_bound(slot) && user_of(slot) != OpIndex::none) {
-                return refuse(ErrorCode::unbound, "a slot has never been set", user_of(slot), slot);
-            }
-        }
-        return {};
-    }
-
-    [[nodiscard]] Status check_input(SlotIndex slot) noexcept {
-        const auto index = static_cast<MemoryIndex>(list_.slot(slot).index);
-        const MemoryRecord& memory = list_.memory(index);
-        const SlotValue& given = state_.pending(slot);
-        const InputNeed& need = table_.need(slot);
-        if (need.op == OpIndex::none && !overlap_.uses(index)) return {};  // no op of this graph uses it
-        if (given.value == 0 && memory.bytes != 0) {
-            return refuse(ErrorCode::null_pointer, "an input was set to null", user_of(slot), slot);
-        }
-        if (static_cast<std::uint64_t>(given.value) % memory.align != 0) {
-            return refuse(ErrorCode::misaligned, "an input is not aligned for its elements", user_of(slot), slot,
-                          given.value, memory.align);
-        }
-        if (given.bytes != SlotValue::unknown_bytes && given.bytes < need.bytes) {
-            return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", need.op, slot,
-                          given.bytes, need.bytes);
-        }
-        if (given.device != SlotValue::recorded_device && given.device != static_cast<std::int32_t>(memory.device) &&
-            !derived().reaches(memory.device, static_cast<DeviceId>(given.device))) {
-            return refuse(ErrorCode::wrong_device, "an input lies on another device than it was recorded for",
-                          user_of(slot), slot, given.device, static_cast<std::int64_t>(memory.device));
-        }
-        const auto begin = static_cast<std::uintptr_t>(given.value);
-        const std::int64_t bytes = given.bytes == SlotValue::unknown_bytes ? memory.bytes : given.bytes;
-        overlap_.bind(index, {begin, begin + static_cast<std::uintptr_t>(bytes)});
-        (void)inputs_.push(index);  // reserved for every slot in build
-        for (const std::uint32_t use : table_.symbols(slot)) touch(use);
-        return {};
-    }
-
-    [[nodiscard]] Status check_variable(SlotIndex slot) noexcept {
-        const auto expr = static_cast<ExprIndex>(list_.slot(slot).index);
-        const std::int64_t value = state_.pending(slot).value;
-        const Bounds range = list_.exprs()[expr].bounds;
-        if (value < range.min || value > range.max) {
-            return refuse(ErrorCode::out_of_range, "a Variable is outside its range", user_of(slot), slot, value,
-                          value < range.min ? range.min : range.max);
-        }
-        exprs_.set_variable(expr, value);
-        return {};
-    }
-
-    [[nodiscard]] Status check_exprs() noexcept {
-        const ExprState::Fault fault = exprs_.evaluate(list_.exprs(), table_, counters_.expr_evaluations);
-        if (fault.kind != detail::ExprFault::none) {
-            const bool overflow = fault.kind == detail::ExprFault::overflow;
-            return refuse(overflow ? ErrorCode::overflow : ErrorCode::division_by_zero,
-                          overflow ? "an Expr overflows 64 bits" : "an Expr divides by something that is not positive",
-                          user_of(static_cast<ExprIndex>(fault.expr)), variable_of(fault.expr));
-        }
-        for (const std::uint32_t expr : exprs_.changed()) {
-            for (const std::uint32_t use : table_.symbols(static_cast<ExprIndex>(expr))) touch(use);
-        }
-        return {};
-    }
-
-    void touch(std::uint32_t use) noexcept {
-        if (symbol_round_[use] == round_) return;
-        symbol_round_[use] = round_;
-        (void)symbols_.push(use);  // reserved for every use in build
-    }
-
-    [[nodiscard]] Status check_symbol(const Use& use) noexcept {
-        const std::int64_t value = exprs_.current(use.expr);
-        switch (use.kind) {
-            case UseKind::integer:
-                if (!detail::fits(value, use.width, use.is_signed)) {
-                    return refuse(ErrorCode::out_of_range, "an Expr does not fit the argument's type", use.op,
-                                  variable_of(to_integer(use.expr)), value, use.width);
-                }
-                return {};
-            case UseKind::dim: return check_dim(use, value);
-            case UseKind::symbolic_pointer: {
-                const std::int64_t bytes = use.size == ExprIndex::none ? use.bytes : exprs_.current(use.size);
-                if (value < 0 || bytes < 0 || value > use.within || bytes > use.within - value) {
-                    return refuse(ErrorCode::out_of_range, "a view lies outside its buffer", use.op,
-                                  variable_of_view(use), value, use.within - bytes);
-                }
-                if (use.slot == SlotIndex::none) return {};
-                const std::int64_t given = state_.pending(use.slot).bytes;
-                if (given != SlotValue::unknown_bytes && bytes != 0 && given < use.add + value + bytes) {
-                    return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", use.op,
-                                  use.slot, given, use.add + value + bytes);
-                }
-                return {};
-            }
-            default: return {};
-        }
-    }
-
-    [[nodiscard]] Status check_dim(const Use& use, std::int64_t value) noexcept {
-        const BackendLimits limits = derived().limits();
-        const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
-                                      limits.group_size.x, limits.group_size.y, limits.group_size.z};
-        const std::int64_t least = use.dim < 3 ? 0 : 1;
-        if (value < least || value > std::int64_t{most[use.dim]}) {
-            return refuse(ErrorCode::dims_limit, "launch dims are beyond the backend's limit", use.op,
-                          variable_of(to_integer(use.expr)), value, value < least ? least : std::int64_t{most[use.dim]});
-        }
-        if (use.dim < 3 || limits.group_items == ~std::uint64_t{0}) return {};
-        std::uint64_t items = 1;
-        for (std::uint32_t axis = 3; axis < 6; ++axis) {
-            std::uint32_t extent = 0;
-            const auto offset = use.offset + 4 * (axis - use.dim);
-            std::memcpy(&extent, derived().block_of(use.op) + offset, sizeof extent);
-            const std::int64_t pending = pending_field(use.op, offset, extent);
-            if (pending > 0 && items > limits.group_items / static_cast<std::uint64_t>(pending)) {
-                return refuse(ErrorCode::dims_limit, "a group has more work-items than the backend's limit", use.op,
-                              variable_of(to_integer(use.expr)), pending, static_cast<std::int64_t>(limits.group_items));
-            }
-            items *= static_cast<std::uint64_t>(pending);
-        }
-        return {};
-    }
-
-    [[nodiscard]] Status check_overlap() noexcept {
-        const OverlapCheck::Conflict conflict = overlap_.check(list_, dag_, inputs_);
-        if (!conflict.found) return {};
-        return refuse(ErrorCode::overlap,
-                      "an input shares memory with something the graph does not order it against; see may_alias",
-                      conflict.op, list_.memory(conflict.input).slot);
-    }
-
-    /// Copies inside one memory, or between two that may alias: whether their ends meet depends on slots.
-    [[nodiscard]] bool list_shifting_copies() noexcept {
-        OpIndex last = OpIndex::none;
-        for (const Use& use : list_.uses()) {
-            if (use.op == last || list_.op(use.op).kind != OpKind::copy) continue;
-            const Span<const AccessRecord> ends = list_.accesses(use.op);
-            if (ends.size() != 2) continue;
-            bool shifts = ends[0].memory == ends[1].memory ||
-                          (!list_.memory(ends[0].memory).is_input && !list_.memory(ends[1].memory).is_input);
-            for (const AliasRecord& alias : list_.aliases()) {
-                shifts = shifts || (alias.a == ends[0].memory && alias.b == ends[1].memory) ||
-                         (alias.b == ends[0].memory && alias.a == ends[1].memory);
-            }
-            last = use.op;
-            if (shifts && !shifting_copies_.push(use.op)) return false;
-        }
-        return true;
-    }
-
-    [[nodiscard]] Status check_shifting_copies() noexcept {
-        for (const OpIndex op : shifting_copies_) {
-            CopyBlock copy;
-            std::memcpy(&copy, derived().block_of(op), sizeof copy);
-            const auto field = [&](std::size_t offset, auto value) {
-                return static_cast<std::uint64_t>(
-                    pending_field(op, static_cast<std::uint32_t>(offset), static_cast<std::int64_t>(value)));
-            };
-            const std::uint64_t to = field(offsetof(CopyBlock, destination), reinterpret_cast<std::uintptr_t>(copy.destination));
-            const std::uint64_t from = field(offsetof(CopyBlock, source), reinterpret_cast<std::uintptr_t>(copy.source));
-            const std::uint64_t bytes = field(offsetof(CopyBlock, bytes), copy.bytes);
-            if (bytes != 0 && to < from + bytes && from < to + bytes) {
-                return refuse(ErrorCode::overlap, "the source and the destination of a copy overlap", op,
-                              SlotIndex::none);
-            }
-        }
-        return {};
-    }
-
-    // … then all is written; nothing can be refused any more.
-
+    /// Writes what `validate` accepted; nothing can be refused any more.
     [[nodiscard]] Status commit() noexcept {
         complete_ = true;
         told_.clear();
@@ -419,7 +184,7 @@ private:
 
     void write_symbol(std::uint32_t index) noexcept {
         const Use& use = list_.uses()[index];
-        const std::int64_t value = pending_value(use);
+        const std::int64_t value = this->pending_value(use);
         std::byte* place = table_.place(index);
         if (use.width == 4) {
             const auto narrow = static_cast<std::uint32_t>(value);
@@ -445,90 +210,8 @@ private:
         exprs_.forget(list_.exprs());
     }
 
-    // What a place would hold if this replay is accepted.
-
-    [[nodiscard]] std::int64_t pending_value(const Use& use) const noexcept {
-        switch (use.kind) {
-            case UseKind::pointer: return state_.pending(use.slot).value + use.add;
-            case UseKind::symbolic_pointer: return base_of(use) + use.add + exprs_.current(use.expr);
-            case UseKind::integer:
-            case UseKind::dim: return exprs_.current(use.expr);
-            case UseKind::value: break;
-        }
-        return 0;
-    }
-    [[nodiscard]] std::int64_t base_of(const Use& use) const noexcept {
-        if (use.slot != SlotIndex::none) return state_.pending(use.slot).value;
-        return static_cast<std::int64_t>(list_.memory(use.memory).address);
-    }
-    /// The field of a block: what a use will put there, or what was recorded.
-    [[nodiscard]] std::int64_t pending_field(OpIndex op, std::uint32_t offset, std::int64_t recorded) const noexcept {
-        const Span<const Use> uses = list_.uses();
-        std::size_t low = 0;
-        std::size_t high = uses.size();
-        while (low < high) {  // uses are in the order of ops
-            const std::size_t middle = (low + high) / 2;
-            if (uses[middle].op < op) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        for (; low < uses.size() && uses[low].op == op; ++low) {
-            if (uses[low].offset == offset) return pending_value(uses[low]);
-        }
-        return recorded;
-    }
-
-    // For errors: who is to blame. Slow, and only run when something is wrong.
-
-    [[nodiscard]] bool depends(std::uint32_t expr, std::uint32_t on) const noexcept {
-        const ExprNode& node = list_.exprs().nodes()[expr];
-        return expr == on || (node.joins() && (depends(node.a, on) || depends(node.b, on)));
-    }
-    [[nodiscard]] SlotIndex variable_of(std::uint32_t expr) const noexcept {
-        const ExprNode& node = list_.exprs().nodes()[expr];
-        if (node.op == ExprOp::variable) return static_cast<SlotIndex>(node.a);
-        if (!node.joins()) return SlotIndex::none;
-        const SlotIndex left = variable_of(node.a);
-        return left != SlotIndex::none ? left : variable_of(node.b);
-    }
-    [[nodiscard]] SlotIndex variable_of_view(const Use& use) const noexcept {
-        const SlotIndex slot = variable_of(to_integer(use.expr));
-        return slot != SlotIndex::none || use.size == ExprIndex::none ? slot : variable_of(to_integer(use.size));
-    }
-    [[nodiscard]] OpIndex user_of(ExprIndex expr) const noexcept {
-        for (const Use& use : list_.uses()) {
-            const bool in_value = use.expr != ExprIndex::none && depends(to_integer(use.expr), to_integer(expr));
-            const bool in_size = use.size != ExprIndex::none && depends(to_integer(use.size), to_integer(expr));
-            if (in_value || in_size) return use.op;
-        }
-        return OpIndex::none;
-    }
-    [[nodiscard]] OpIndex user_of(SlotIndex slot) const noexcept {
-        if (list_.slot(slot).kind == SlotKind::variable) return user_of(static_cast<ExprIndex>(list_.slot(slot).index));
-        for (const Use& use : list_.uses()) {
-            if (use.slot == slot) return use.op;
-        }
-        return OpIndex::none;
-    }
-
-    OpList list_;
-    Dag dag_;
-    PatchTable table_;
-    SlotState state_;
-    ExprState exprs_;
-    OverlapCheck overlap_;
-    detail::Array<MemoryIndex> inputs_;            // that change in this replay
-    detail::Array<std::uint32_t> symbols_;         // uses with an Expr that change in this replay
-    detail::Array<std::uint64_t> symbol_round_;    // by use: the last round that touched it
-    detail::Array<OpIndex> shifting_copies_;
-    detail::Array<OpIndex> told_;
-    detail::Array<std::uint64_t> told_round_;
-    ReplayCounters counters_;
-    std::uint64_t round_ = 0;
-    bool foreign_handle_ = false;
-    bool complete_ = false;                        // every slot that is used has been set
+    detail::Array<OpIndex> told_;              // ops the backend is to be told of
+    detail::Array<std::uint64_t> told_round_;  // by op: the last round that told of it
 };
 
 }  // namespace graphjit::inline v0

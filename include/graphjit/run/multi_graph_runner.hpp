@@ -49,6 +49,7 @@ public:
 
 private:
     friend Base;
+    friend ReplayChecks<MultiGraphRunner>;
     static constexpr bool tells_native = has_update<Backend>;
 
     MultiGraphRunner(OpList&& list, Dag&& dag, Backend&& backend, typename Backend::NativeExec&& exec) noexcept

@@ -26,7 +26,7 @@ class OverlapCheck {
 public:
     struct Conflict {
         bool found = false;
-        OpIndex op = OpIndex::none;          // the op that would go wrong
+        OpIndex op = OpIndex::none;  // the op that would go wrong
         MemoryIndex input = MemoryIndex::none;
     };
 
@@ -53,9 +53,9 @@ public:
             if (is_allocation && !accesses_[i].empty() && !allocations_.push({range_of(memories[i]), i})) return false;
         }
         if (!bound_.resize(memories.size(), {}) || !writes_.resize(memories.size(), false) ||
-            !verified_.resize(memories.size(), {}) || !scratch_.resize(larger(inputs_.size(), allocations_.size()), {}) ||
-            !order_.reserve(inputs_.size()) || !active_.reserve(inputs_.size()) ||
-            !visited_.resize(dag_size, 0) || !stack_.reserve(dag_size)) {
+            !verified_.resize(memories.size(), {}) ||
+            !scratch_.resize(larger(inputs_.size(), allocations_.size()), {}) || !order_.reserve(inputs_.size()) ||
+            !active_.reserve(inputs_.size()) || !visited_.resize(dag_size, 0) || !stack_.reserve(dag_size)) {
             return false;
         }
         for (std::uint32_t i = 0; i < memories.size(); ++i) {
@@ -80,9 +80,9 @@ public:
     /// Checks the `changed` inputs against everything.
     /// Cost: few changed: a comparison per input; many: a sort that finds what is in order already. Ops are looked at
     ///       only where memory is in fact shared.
-    [[nodiscard]] Conflict check(const OpList& list, const Dag& dag, Span<const MemoryIndex> changed) noexcept {
+    [[nodiscard]] Conflict find_conflict(const OpList& list, const Dag& dag, Span<const MemoryIndex> changed) noexcept {
         for (const MemoryIndex input : changed) {
-            const Conflict conflict = check_allocations(list, dag, to_integer(input));
+            const Conflict conflict = meets_allocations(list, dag, to_integer(input));
             if (conflict.found) return conflict;
         }
         return changed.size() <= scan_limit ? scan(list, dag, changed) : sweep(list, dag);
@@ -118,11 +118,12 @@ private:
     template <class Visit>
     static void for_each_access(const OpList& list, Visit visit) noexcept {
         for (std::uint32_t i = 0; i < list.size(); ++i) {
-            for (const AccessRecord& access : list.accesses(static_cast<OpIndex>(i))) visit(access, static_cast<OpIndex>(i));
+            for (const AccessRecord& access : list.accesses(static_cast<OpIndex>(i)))
+                visit(access, static_cast<OpIndex>(i));
         }
     }
 
-    [[nodiscard]] Conflict check_allocations(const OpList& list, const Dag& dag, std::uint32_t input) noexcept {
+    [[nodiscard]] Conflict meets_allocations(const OpList& list, const Dag& dag, std::uint32_t input) noexcept {
         const BoundRange range = bound_[input];
         std::size_t low = 0;
         std::size_t high = allocations_.size();
@@ -137,7 +138,7 @@ private:
         for (; low > 0 && allocations_[low - 1].reach > range.begin; --low) {
             const Placed& allocation = allocations_[low - 1];
             if (!allocation.range.meets(range)) continue;
-            const Conflict conflict = check_pair(list, dag, input, allocation.memory, allocation.range);
+            const Conflict conflict = compare(list, dag, input, allocation.memory, allocation.range);
             if (conflict.found) return conflict;
         }
         return {};
@@ -148,7 +149,7 @@ private:
             const std::uint32_t input = to_integer(index);
             for (const std::uint32_t other : inputs_) {
                 if (other == input || !bound_[other].meets(bound_[input])) continue;
-                const Conflict conflict = check_pair(list, dag, input, other, bound_[other]);
+                const Conflict conflict = compare(list, dag, input, other, bound_[other]);
                 if (conflict.found) return conflict;
             }
         }
@@ -164,7 +165,7 @@ private:
             for (const std::uint32_t other : active_) {
                 if (bound_[other].end <= placed.range.begin) continue;
                 active_[still++] = other;
-                const Conflict conflict = check_pair(list, dag, placed.memory, other, bound_[other]);
+                const Conflict conflict = compare(list, dag, placed.memory, other, bound_[other]);
                 if (conflict.found) return conflict;
             }
             active_.truncate(still);
@@ -174,8 +175,8 @@ private:
     }
 
     /// The two memories share bytes: do ops, too, and are they ordered as they would be apart?
-    [[nodiscard]] Conflict check_pair(const OpList& list, const Dag& dag, std::uint32_t input, std::uint32_t other,
-                                      const BoundRange& other_range) noexcept {
+    [[nodiscard]] Conflict compare(const OpList& list, const Dag& dag, std::uint32_t input, std::uint32_t other,
+                                   const BoundRange& other_range) noexcept {
         if (!writes_[input] && !writes_[other]) return {};
         const BoundRange range = bound_[input];
         Verified& verified = verified_[input];
@@ -232,16 +233,16 @@ private:
         return false;
     }
 
-    detail::Array<std::uint32_t> inputs_;      // the used ones
-    detail::Csr<OpAccess> accesses_;           // by memory
-    detail::Array<Placed> allocations_;        // by address
-    detail::Array<BoundRange> bound_;          // by memory
-    detail::Array<bool> writes_;               // by memory: whether any op writes it
-    detail::Array<Verified> verified_;         // by memory: the last overlap that was found harmless
-    detail::Array<Placed> order_;              // inputs by address, as of the last sweep
+    detail::Array<std::uint32_t> inputs_;  // the used ones
+    detail::Csr<OpAccess> accesses_;       // by memory
+    detail::Array<Placed> allocations_;    // by address
+    detail::Array<BoundRange> bound_;      // by memory
+    detail::Array<bool> writes_;           // by memory: whether any op writes it
+    detail::Array<Verified> verified_;     // by memory: the last overlap that was found harmless
+    detail::Array<Placed> order_;          // inputs by address, as of the last sweep
     detail::Array<Placed> scratch_;
     detail::Array<std::uint32_t> active_;
-    detail::Array<std::uint64_t> visited_;     // by op: the last search that came by
+    detail::Array<std::uint64_t> visited_;  // by op: the last search that came by
     detail::Array<OpIndex> stack_;
     std::uint64_t visit_ = 0;
 };

@@ -56,14 +56,14 @@ public:
             std::byte* place = block_of(use.op) + use.offset;
             (void)places_.push(place);  // reserved above
             if (use.memory != MemoryIndex::none && use.slot != SlotIndex::none) need(use);
-            for_each_key(use, [&](auto& table, std::uint32_t key) {
-                add(table, key, use, i, place);
-            });
+            for_each_key(use, [&](auto& table, std::uint32_t key) { add(table, key, use, i, place); });
         }
         return true;
     }
 
-    [[nodiscard]] Span<const PointerPatch> pointers(SlotIndex slot) const noexcept { return pointers_[to_integer(slot)]; }
+    [[nodiscard]] Span<const PointerPatch> pointers(SlotIndex slot) const noexcept {
+        return pointers_[to_integer(slot)];
+    }
     /// The ops of `pointers(slot)`, in the same order.
     [[nodiscard]] Span<const OpIndex> pointer_ops(SlotIndex slot) const noexcept {
         return pointer_ops_[to_integer(slot)];
@@ -147,15 +147,15 @@ private:
         }
     }
 
-    detail::Csr<PointerPatch> pointers_;             // by slot
-    detail::Csr<OpIndex> pointer_ops_;               // by slot
-    detail::Csr<ValuePatch> values_;                 // by slot
-    detail::Csr<std::uint32_t> symbols_of_input_;    // by slot
-    detail::Csr<std::uint32_t> symbols_of_expr_;     // by expression
-    detail::Csr<std::uint32_t> users_;               // by expression
-    detail::Array<InputNeed> needs_;                 // by slot
-    detail::Array<std::byte*> places_;               // by use
-    detail::Array<bool> needed_;                     // by expression
+    detail::Csr<PointerPatch> pointers_;           // by slot
+    detail::Csr<OpIndex> pointer_ops_;             // by slot
+    detail::Csr<ValuePatch> values_;               // by slot
+    detail::Csr<std::uint32_t> symbols_of_input_;  // by slot
+    detail::Csr<std::uint32_t> symbols_of_expr_;   // by expression
+    detail::Csr<std::uint32_t> users_;             // by expression
+    detail::Array<InputNeed> needs_;               // by slot
+    detail::Array<std::byte*> places_;             // by use
+    detail::Array<bool> needed_;                   // by expression
 };
 
 }  // namespace graphjit::inline v0

@@ -13,7 +13,7 @@ struct SlotValue {
     std::int64_t bytes = unknown_bytes;
     std::int32_t device = recorded_device;
 
-    static constexpr std::int64_t unknown_bytes = -1;  // the user gave a bare pointer
+    static constexpr std::int64_t unknown_bytes = INT64_MIN;  // the user gave a bare pointer
     static constexpr std::int32_t recorded_device = -1;
     friend bool operator==(const SlotValue&, const SlotValue&) = default;
 };
@@ -82,9 +82,7 @@ public:
         Slot& state = slots_[to_integer(slot)];
         state.live = state.pending;
         state.is_live = true;
-        if (value_bytes != 0) {
-            std::memcpy(live_.data() + state.offset, pending_.data() + state.offset, value_bytes);
-        }
+        if (value_bytes != 0) { std::memcpy(live_.data() + state.offset, pending_.data() + state.offset, value_bytes); }
     }
     void clear_dirty() noexcept {
         for (const std::uint32_t slot : dirty_) slots_[slot].is_dirty = false;
@@ -105,7 +103,7 @@ private:
         SlotValue live;
         std::uint32_t offset = 0;  // of a value
         bool is_bound = false;
-        bool is_live = false;      // `live` is what the executable has
+        bool is_live = false;  // `live` is what the executable has
         bool is_dirty = false;
     };
 

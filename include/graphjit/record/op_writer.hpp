@@ -1,174 +1,30 @@
-// Recording without types: checks each piece and writes it down. `Recorder` is its typed face.
+// Writing ops down without types: each piece is checked, then copied. `Recorder` is the typed face.
 #pragma once
 
-#include <graphjit/record/handles.hpp>
-#include <graphjit/record/op_list.hpp>
+#include <graphjit/record/recorder_state.hpp>
 
 #include <cstring>
 
 namespace graphjit::inline v0 {
 
-namespace detail {
-/// Tells recordings apart, so that a handle of one is recognised in another. Never 0.
-/// Threads: any.
-[[nodiscard]] inline std::uint32_t next_owner() noexcept {
-    static std::uint32_t last = 0;
-#if defined(__GNUC__)
-    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-#else
-    return static_cast<std::uint32_t>(_InterlockedIncrement(reinterpret_cast<long*>(&last)));
-#endif
-}
-}  // namespace detail
-
-class RecorderCore {
-public:
-    /// The first error since the start or since `clear_error`. An op that was refused is not in the recording.
-    [[nodiscard]] Status status() const noexcept { return first_error_; }
-    /// Goes on without the refused ops; without this, `finish` returns the error.
-    void clear_error() noexcept { first_error_ = {}; }
-
-    /// Ops recorded from here on run on this device.
-    void on(DeviceId device) noexcept { device_ = device; }
-
-    [[nodiscard]] std::uint32_t size() const noexcept { return list_.size(); }
-
+class OpWriter : public RecorderState {
 protected:
-    RecorderCore() noexcept { list_.owner_ = detail::next_owner(); }
-    RecorderCore(RecorderCore&&) noexcept = default;
-    RecorderCore& operator=(RecorderCore&&) noexcept = default;
-
-    [[nodiscard]] std::uint32_t owner() const noexcept { return list_.owner_; }
-    [[nodiscard]] std::size_t memory_count() const noexcept { return list_.memories_.size(); }
-
-    [[nodiscard]] Result<OpList> take() noexcept {
-        if (!first_error_.ok()) return first_error_;
-        OpList list = std::move(list_);
-        list_ = OpList{};
-        list_.owner_ = detail::next_owner();
-        return list;
-    }
-
-    GRAPHJIT_COLD void fail(ErrorCode code, const char* sentence) noexcept {
-        op_failed_ = true;
-        if (!first_error_.ok()) return;
-        Error error;
-        error.code = code;
-        error.text = sentence;
-        if (in_op_) {
-            error.op = static_cast<OpIndex>(list_.size() - 1);
-            error.op_name = ShortName(list_.name(error.op));
-        }
-        first_error_ = error;
-    }
-    GRAPHJIT_COLD void fail(ErrorCode code, const char* sentence, const char* name) noexcept {
-        const bool first = first_error_.ok();
-        fail(code, sentence);
-        if (!first) return;
-        Error error = first_error_.error();
-        error.slot_name = ShortName(Span<const char>(name, std::strlen(name)));
-        first_error_ = error;
-    }
-    GRAPHJIT_COLD void fail_memory() noexcept { fail(ErrorCode::out_of_memory, "no memory to record into"); }
-
-    // Memory and slots.
-
-    detail::ConstantView add_memory(const char* name, MemoryRecord record) noexcept {
-        detail::ConstantView view{owner(), static_cast<MemoryIndex>(list_.memories_.size()), 0, record.bytes};
-        record.name = add_text(name);
-        if (!list_.memories_.push(record)) {
-            fail_memory();
-            view.memory = MemoryIndex::none;
-        }
-        return view;
-    }
-
-    SlotIndex add_slot(const char* name, SlotRecord record) noexcept {
-        const auto slot = static_cast<SlotIndex>(list_.slots_.size());
-        record.name = add_text(name);
-        if (!list_.slots_.push(record)) {
-            fail_memory();
-            return SlotIndex::none;
-        }
-        return slot;
-    }
-
-    SlotIndex add_variable(const char* name, Bounds range, const std::int64_t* initial) noexcept {
-        if (range.min > range.max || (initial != nullptr && (*initial < range.min || *initial > range.max))) {
-            fail(ErrorCode::invalid_argument, "a Variable's range is empty, or its initial value lies outside", name);
-            return SlotIndex::none;
-        }
-        const auto slot = static_cast<SlotIndex>(list_.slots_.size());
-        const ExprIndex expr = list_.exprs_.add_variable(slot, range);
-        if (expr == ExprIndex::none) {
-            fail_memory();
-            return SlotIndex::none;
-        }
-        return add_slot(name, {.kind = SlotKind::variable,
-                               .has_initial = initial != nullptr,
-                               .index = to_integer(expr),
-                               .initial = initial != nullptr ? *initial : 0});
-    }
-
-    SlotIndex add_value(const char* name, const void* initial, std::size_t bytes, std::size_t align) noexcept {
-        const std::size_t offset = (list_.values_.size() + align - 1) / align * align;
-        if (!list_.values_.resize(offset + bytes, std::byte{0})) {
-            fail_memory();
-            return SlotIndex::none;
-        }
-        if (initial != nullptr) std::memcpy(list_.values_.data() + offset, initial, bytes);
-        return add_slot(name, {.kind = SlotKind::value,
-                               .has_initial = initial != nullptr,
-                               .index = static_cast<std::uint32_t>(offset),
-                               .bytes = static_cast<std::uint32_t>(bytes)});
-    }
-
-    void add_alias(const detail::ConstantView& a, const detail::ConstantView& b) noexcept {
-        if (!known(a) || !known(b)) return;
-        if (a.memory == b.memory) return;
-        if (!list_.aliases_.push({a.memory, b.memory})) fail_memory();
-    }
-
-    ExprIndex intern(const Expr& expr) noexcept {
-        switch (expr.defect()) {
-            case ExprDefect::none: break;
-            case ExprDefect::too_long:
-                fail(ErrorCode::invalid_argument, "an Expr has more than eight operands; keep a part with Recorder::let");
-                return ExprIndex::none;
-            case ExprDefect::mixed_recordings:
-                fail(ErrorCode::foreign_handle, "an Expr mixes Variables of two recordings");
-                return ExprIndex::none;
-            case ExprDefect::overflow:
-                fail(ErrorCode::overflow, "a constant Expr overflows 64 bits");
-                return ExprIndex::none;
-            case ExprDefect::divisor:
-                fail(ErrorCode::division_by_zero, "a constant Expr divides by something that is not positive");
-                return ExprIndex::none;
-        }
-        if (expr.owner() != 0 && expr.owner() != owner()) {
-            fail(ErrorCode::foreign_handle, "an Expr uses a Variable of another recording");
-            return ExprIndex::none;
-        }
-        if (!operands_exist(expr)) {
-            fail(ErrorCode::foreign_handle, "an Expr uses a Variable that was refused");
-            return ExprIndex::none;
-        }
-        const ExprIndex index = list_.exprs_.intern(expr);
-        if (index == ExprIndex::none) fail_memory();
-        return index;
-    }
+    OpWriter() noexcept = default;
+    OpWriter(OpWriter&&) noexcept = default;
+    OpWriter& operator=(OpWriter&&) noexcept = default;
 
     // One op: begin_op, its pieces in any order, end_op.
 
     /// Returns the zeroed block, or null: then the op is lost and the pieces must not be written.
-    [[nodiscard]] std::byte* begin_op(OpKind kind, const KernelInfo& info, std::uintptr_t handle,
-                                      const char* name) noexcept {
+    [[nodiscard]] std::byte* begin_op(OpKind kind, const KernelInfo& info, std::uintptr_t handle, const char* name,
+                                      std::size_t most_accesses) noexcept {
         mark_ = {list_.accesses_.size(), list_.uses_.size(), list_.blocks_.size(), list_.text_.size()};
         op_failed_ = false;
         const std::size_t start = (mark_.blocks + info.block_align - 1) / info.block_align * info.block_align;
         const std::size_t bytes = start - mark_.blocks + info.block_bytes;
-        std::byte* block = list_.blocks_.append(bytes);
-        if (block == nullptr || start + info.block_bytes > 0xffff'ffffu) {
+        // An op without arguments has an empty block, whose address must not look like a failure.
+        std::byte* block = list_.blocks_.make_room(bytes + 1) ? list_.blocks_.append(bytes) : nullptr;
+        if (block == nullptr || start + info.block_bytes > 0xffff'ffffu || !list_.accesses_.make_room(most_accesses)) {
             list_.blocks_.truncate(mark_.blocks);
             fail_memory();
             return nullptr;
@@ -192,7 +48,7 @@ protected:
 
     template <class To, class From>
     OpIndex copy_views(const char* name, const To& destination, const From& source) noexcept {
-        std::byte* block = begin_op(OpKind::copy, detail::copy_info, 0, name);
+        std::byte* block = begin_op(OpKind::copy, detail::copy_info, 0, name, 2);
         if (block == nullptr) return OpIndex::none;
         add_view(block, offsetof(CopyBlock, destination), Access::out, destination);
         add_view(block, offsetof(CopyBlock, source), Access::in, source);
@@ -208,12 +64,12 @@ protected:
 
     template <class To>
     [[nodiscard]] std::byte* begin_fill(const char* name, std::uint32_t element_bytes, const To& destination) noexcept {
-        std::byte* block = begin_op(OpKind::fill, detail::fill_info, 0, name);
+        std::byte* block = begin_op(OpKind::fill, detail::fill_info, 0, name, 1);
         if (block == nullptr) return nullptr;
         std::memcpy(block + offsetof(FillBlock, pattern_bytes), &element_bytes, sizeof element_bytes);
         add_view(block, offsetof(FillBlock, destination), Access::out, destination);
-        if (!op_failed_) add_integer(block, offsetof(FillBlock, bytes), sizeof(std::uint64_t), false,
-                                     byte_count(destination));
+        if (!op_failed_)
+            add_integer(block, offsetof(FillBlock, bytes), sizeof(std::uint64_t), false, byte_count(destination));
         return block;
     }
 
@@ -269,7 +125,8 @@ protected:
         const std::int64_t within = view.within.bytes;
         const Bounds places = list_.exprs_[place].bounds;
         const Bounds sizes = list_.exprs_[bytes].bounds;
-        if (places.max < 0 || places.min > within || sizes.max < 0 || sizes.min > within - (places.min > 0 ? places.min : 0)) {
+        if (places.max < 0 || places.min > within || sizes.max < 0 ||
+            sizes.min > within - (places.min > 0 ? places.min : 0)) {
             fail(ErrorCode::out_of_range, "a view lies outside its buffer whatever the Variables are");
             return;
         }
@@ -306,11 +163,7 @@ protected:
         }
         const ExprIndex index = intern(expr);
         if (index == ExprIndex::none) return;
-        add_use({.kind = UseKind::integer,
-                 .width = width,
-                 .is_signed = is_signed,
-                 .offset = offset,
-                 .expr = index});
+        add_use({.kind = UseKind::integer, .width = width, .is_signed = is_signed, .offset = offset, .expr = index});
     }
 
     void add_slot_use(std::uint32_t offset, std::uint32_t handle_owner, SlotIndex slot) noexcept {
@@ -345,18 +198,6 @@ private:
         std::size_t text = 0;
     };
 
-    [[nodiscard]] bool known(const detail::ConstantView& view) noexcept {
-        if (view.owner != owner() || to_integer(view.memory) >= list_.memories_.size()) [[unlikely]] {
-            fail(ErrorCode::foreign_handle, "memory of another recording, or that was refused");
-            return false;
-        }
-        if (view.bytes < 0) [[unlikely]] {
-            fail(ErrorCode::invalid_argument, "a view lies outside the buffer it is a part of");
-            return false;
-        }
-        return true;
-    }
-
     [[nodiscard]] bool writable(const detail::ConstantView& view, Access access) noexcept {
         if (writes(access) && list_.memories_[to_integer(view.memory)].is_const) {
             fail(ErrorCode::invalid_argument, "an op writes memory that was registered as const");
@@ -384,21 +225,9 @@ private:
         }
     }
 
-    [[nodiscard]] bool operands_exist(const Expr& expr) const noexcept {
-        return expr.fold<bool>(
-            [&](ExprOp op, std::int64_t operand) {
-                if (op == ExprOp::variable) {
-                    return static_cast<std::size_t>(operand) < list_.slots_.size() &&
-                           list_.slots_[static_cast<std::size_t>(operand)].kind == SlotKind::variable;
-                }
-                return op == ExprOp::constant || static_cast<std::size_t>(operand) < list_.exprs_.size();
-            },
-            [](ExprOp, bool a, bool b) { return a && b; });
-    }
-
     void add_access(MemoryIndex memory, Access access, std::int64_t begin, std::int64_t end) noexcept {
         if (begin >= end && list_.memories_[to_integer(memory)].bytes != 0) return;  // touches nothing
-        if (!list_.accesses_.push({memory, access, begin, end})) fail_memory();
+        list_.accesses_.push_reserved({memory, access, begin, end});                 // begin_op made room
     }
 
     void add_use(Use use) noexcept {
@@ -406,25 +235,7 @@ private:
         if (!list_.uses_.push(use)) fail_memory();
     }
 
-    TextRef add_text(const char* text) noexcept {
-        if (text == nullptr) return {};
-        const std::size_t size = std::strlen(text);
-        const std::size_t begin = list_.text_.size();
-        char* place = list_.text_.append(size);
-        if (place == nullptr && size != 0) {
-            fail_memory();
-            return {};
-        }
-        if (size != 0) std::memcpy(place, text, size);
-        return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size)};
-    }
-
-    OpList list_;
     Mark mark_;
-    Status first_error_;
-    DeviceId device_ = {};
-    bool op_failed_ = false;
-    bool in_op_ = false;
 };
 
 }  // namespace graphjit::inline v0
