@@ -83,8 +83,8 @@ struct Error {
     std::int64_t limit = 0;             // what was needed, or the bound that was passed
     std::int64_t native = 0;            // the vendor's own code
     const char* native_name = nullptr;  // and its name
-    ShortName op_name;
-    ShortName slot_name;
+    ShortName op_name = {};
+    ShortName slot_name = {};
 
     /// For instance: `graphjit: fewer bytes than recorded: op 2 'gain', slot 'in': 64, needs 512`.
     [[nodiscard]] GRAPHJIT_COLD ErrorText message() const noexcept {
@@ -100,22 +100,6 @@ struct Error {
         if (native_name != nullptr) line.add(": ").add(native_name).add(" (").add(native).add(")");
         return line;
     }
-};
-
-/// Success, or an `Error`.
-class [[nodiscard]] Status {
-public:
-    Status() noexcept = default;
-    Status(const Error& error) noexcept : error_(error) {}
-
-    [[nodiscard]] bool ok() const noexcept { return error_.code == ErrorCode::ok; }
-    explicit operator bool() const noexcept { return ok(); }
-    [[nodiscard]] ErrorCode code() const noexcept { return error_.code; }
-    [[nodiscard]] const Error& error() const noexcept { return error_; }
-    [[nodiscard]] ErrorText message() const noexcept { return error_.message(); }
-
-private:
-    Error error_;
 };
 
 }  // namespace graphjit::inline v0

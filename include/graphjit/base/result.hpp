@@ -1,4 +1,4 @@
-// A value or an Error.
+// Success or an Error; a value or an Error.
 #pragma once
 
 #include <graphjit/base/config.hpp>
@@ -15,7 +15,7 @@
 namespace graphjit::inline v0 {
 
 #if GRAPHJIT_EXCEPTIONS
-/// Thrown by `Result::value()` and `Status`-to-exception bridges of the user; nothing else of graphjit throws.
+/// Thrown by `Status::value()` and `Result::value()`; nothing else of graphjit throws.
 class Exception : public std::exception {
 public:
     explicit Exception(const Error& error) noexcept : error_(error), text_(error.message()) {}
@@ -39,6 +39,26 @@ namespace detail {
 #endif
 }
 }  // namespace detail
+
+/// Success, or an `Error`.
+class [[nodiscard]] Status {
+public:
+    Status() noexcept = default;
+    Status(const Error& error) noexcept : error_(error) {}
+
+    [[nodiscard]] bool ok() const noexcept { return error_.code == ErrorCode::ok; }
+    explicit operator bool() const noexcept { return ok(); }
+    /// Errors: throws `Exception`, or calls `GRAPHJIT_FATAL` where exceptions are off.
+    void value() const {
+        if (!ok()) detail::fail(error_);
+    }
+    [[nodiscard]] ErrorCode code() const noexcept { return error_.code; }
+    [[nodiscard]] const Error& error() const noexcept { return error_; }
+    [[nodiscard]] ErrorText message() const noexcept { return error_.message(); }
+
+private:
+    Error error_;
+};
 
 /// A `T`, or the reason why there is none.
 /// Errors: `value()` throws `Exception`, or calls `GRAPHJIT_FATAL` where exceptions are off.

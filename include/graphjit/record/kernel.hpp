@@ -122,13 +122,13 @@ struct BlockLayout {
     };
 
     static constexpr Data make() {
-        Data data;
+        Data made;
         std::uint32_t place = 0;
         const auto next = [&](std::size_t bytes, std::size_t align) {
             place = static_cast<std::uint32_t>((place + align - 1) / align * align);
             const std::uint32_t offset = place;
             place += static_cast<std::uint32_t>(bytes);
-            if (align > data.align) data.align = static_cast<std::uint32_t>(align);
+            if (align > made.align) made.align = static_cast<std::uint32_t>(align);
             return offset;
         };
         std::size_t position = 0;
@@ -137,21 +137,21 @@ struct BlockLayout {
             if constexpr (!is_dims<Q>) {
                 using Stored = typename parameter<Q>::type;
                 const std::uint32_t offset = next(sizeof(Stored), alignof(Stored));
-                data.arguments[argument++] = {offset, sizeof(Stored), parameter<Q>::role};
-                data.parameter_offset[position] = offset;
+                made.arguments[argument++] = {offset, sizeof(Stored), parameter<Q>::role};
+                made.parameter_offset[position] = offset;
             }
             ++position;
         };
         (add(Types<P>{}), ...);
         if constexpr (has_dims) {
-            data.dims_offset = next(sizeof(LaunchDims), alignof(LaunchDims));
+            made.dims_offset = next(sizeof(LaunchDims), alignof(LaunchDims));
             position = 0;
-            ((data.parameter_offset[position] = is_dims<P> ? data.dims_offset : data.parameter_offset[position],
+            ((made.parameter_offset[position] = is_dims<P> ? made.dims_offset : made.parameter_offset[position],
               ++position),
              ...);
         }
-        data.bytes = place;
-        return data;
+        made.bytes = place;
+        return made;
     }
     static constexpr Data data = make();
     static_assert(data.align <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,

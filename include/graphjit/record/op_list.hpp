@@ -2,7 +2,6 @@
 #pragma once
 
 #include <graphjit/base/array.hpp>
-#include <graphjit/base/error.hpp>
 #include <graphjit/base/result.hpp>
 #include <graphjit/base/span.hpp>
 #include <graphjit/record/op.hpp>

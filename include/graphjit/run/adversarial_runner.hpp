@@ -2,10 +2,8 @@
 // in timing. A tool for tests, ours and the user's; not in graph.hpp, since it includes threads.
 #pragma once
 
-#include <graphjit/record/recorder.hpp>
+#include <graphjit/run/backend_runner.hpp>
 #include <graphjit/run/csr.hpp>
-#include <graphjit/run/dims_check.hpp>
-#include <graphjit/run/graph_runner.hpp>
 
 #include <condition_variable>
 #include <mutex>
@@ -21,9 +19,8 @@ struct AdversaryOptions {
 /// Runs ops one by one like `EagerRunner`, but whichever may run now, chosen at random; anew in each replay.
 /// Threads: starts and joins its own in each replay, so it allocates there, unlike other runners.
 template <class Backend>
-class AdversarialRunner : public GraphRunner<AdversarialRunner<Backend>> {
-    static_assert(detail::check_backend<Backend>());
-    using Base = GraphRunner<AdversarialRunner<Backend>>;
+class AdversarialRunner : public OpRunner<AdversarialRunner<Backend>, Backend> {
+    using Base = OpRunner<AdversarialRunner<Backend>, Backend>;
 
 public:
     /// Errors: out_of_memory, dims_limit.
@@ -41,43 +38,32 @@ public:
         if (!copy) return copy.status();
         Backend backend = list.backend();
         AdversarialRunner runner(std::move(*copy), std::move(dag), std::move(backend), options);
-        if (Status status = runner.prepare_blocks(); !status.ok()) return status;
-        if (Status status = runner.build(); !status.ok()) return status;
+        if (Status status = runner.build_ops(); !status.ok()) return status;
+        if (Status status = runner.list_followers(); !status.ok()) return status;
         return runner;
     }
 
-    AdversarialRunner(AdversarialRunner&&) noexcept = default;
-    AdversarialRunner& operator=(AdversarialRunner&&) noexcept = default;
-
-    [[nodiscard]] Status wait() noexcept { return {}; }
     /// The order of the last replay.
     [[nodiscard]] Span<const OpIndex> last_order() const noexcept { return order_; }
 
 private:
-    friend Base;
+    friend GraphRunner<AdversarialRunner>;
     friend ReplayChecks<AdversarialRunner>;
-    static constexpr bool tells_native = false;
+    using Base::block_of, Base::tells_native;
 
     AdversarialRunner(OpList&& list, Dag&& dag, Backend&& backend, AdversaryOptions options) noexcept
-        : Base(std::move(list), std::move(dag)), backend_(std::move(backend)), options_(options),
+        : Base(std::move(list), std::move(dag), std::move(backend)), options_(options),
           random_(options.seed * 0x9e37'79b9'7f4a'7c15u + 1) {}
 
-    [[nodiscard]] Status prepare_blocks() noexcept {
-        const OpList& list = this->ops();
-        const std::uint32_t count = list.size();
-        for (std::uint32_t i = 0; i < count; ++i) {
-            if (Status status = detail::check_recorded_dims(list, static_cast<OpIndex>(i), Backend::limits);
-                !status.ok()) {
-                return status;
-            }
-        }
-        bool enough = blocks_.append_copy(list.blocks().data(), list.blocks().size()) && followers_.start(count) &&
-                      ready_.reserve(count) && open_.resize(count, 0) && order_.reserve(count);
+    [[nodiscard]] Status list_followers() noexcept {
+        const std::uint32_t count = this->ops().size();
+        bool enough = followers_.start(count) && ready_.reserve(count) && open_.resize(count, 0) &&
+                      order_.reserve(count);
         if (enough) {
             for_each_edge([&](OpIndex before, OpIndex) { followers_.count(to_integer(before)); });
             enough = followers_.place();
         }
-        if (!enough) return list.error(ErrorCode::out_of_memory, "no memory for an adversarial run");
+        if (!enough) return this->ops().error(ErrorCode::out_of_memory, "no memory for an adversarial run");
         for_each_edge([&](OpIndex before, OpIndex after) { followers_.add(to_integer(before), after); });
         return {};
     }
@@ -136,7 +122,7 @@ private:
             ready_.truncate(ready_.size() - 1);
             (void)order_.push(op);
             lock.unlock();
-            const Status status = backend_.run(this->view(op));
+            const Status status = this->run(op);
             lock.lock();
             if (!status.ok()) turn.failure = status;
             --turn.left;
@@ -155,17 +141,8 @@ private:
         return random_;
     }
 
-    [[nodiscard]] std::byte* block_of(OpIndex op) noexcept { return blocks_.data() + this->ops().op(op).block; }
-    [[nodiscard]] static constexpr BackendLimits limits() noexcept { return Backend::limits; }
-    [[nodiscard]] bool reaches(DeviceId device, DeviceId memory) const noexcept {
-        if constexpr (has_reaches<Backend>) return backend_.reaches(device, memory);
-        return false;
-    }
-
-    [[no_unique_address]] Backend backend_;
     AdversaryOptions options_;
     std::uint64_t random_;
-    detail::Array<std::byte> blocks_;
     detail::Csr<OpIndex> followers_;  // by op
     detail::Array<OpIndex> ready_;
     detail::Array<std::uint32_t> open_;  // by op: dependencies not finished

@@ -1,9 +1,7 @@
 // A recording as the backend's own kind of graph, replayed.
 #pragma once
 
-#include <graphjit/record/recorder.hpp>
-#include <graphjit/run/dims_check.hpp>
-#include <graphjit/run/graph_runner.hpp>
+#include <graphjit/run/backend_runner.hpp>
 
 namespace graphjit::inline v0 {
 
@@ -11,9 +9,9 @@ namespace graphjit::inline v0 {
 /// Lifetime: owns its argument blocks and native objects; destruction waits for launches in flight. Holds no input
 ///           beyond its address.
 template <class Backend>
-class MultiGraphRunner : public GraphRunner<MultiGraphRunner<Backend>> {
-    static_assert(detail::check_backend<Backend>());
-    using Base = GraphRunner<MultiGraphRunner<Backend>>;
+class MultiGraphRunner : public BackendRunner<MultiGraphRunner<Backend>, Backend> {
+    using Base = BackendRunner<MultiGraphRunner<Backend>, Backend>;
+    using Base::backend_;
 
 public:
     /// Plans and builds. `planner` may be kept to make the next plan cheaper.
@@ -33,9 +31,6 @@ public:
         return runner;
     }
 
-    MultiGraphRunner(MultiGraphRunner&&) noexcept = default;
-    MultiGraphRunner& operator=(MultiGraphRunner&&) noexcept = default;
-
     /// Waits for the last replay. Errors: what went wrong on the device.
     [[nodiscard]] Status wait() noexcept { return backend_.wait(exec_); }
     /// Whether the last replay is over.
@@ -44,16 +39,15 @@ public:
         return true;
     }
 
-    [[nodiscard]] Backend& backend() noexcept { return backend_; }
     [[nodiscard]] typename Backend::NativeExec& native() noexcept { return exec_; }
 
 private:
-    friend Base;
+    friend GraphRunner<MultiGraphRunner>;
     friend ReplayChecks<MultiGraphRunner>;
     static constexpr bool tells_native = has_update<Backend>;
 
     MultiGraphRunner(OpList&& list, Dag&& dag, Backend&& backend, typename Backend::NativeExec&& exec) noexcept
-        : Base(std::move(list), std::move(dag)), backend_(std::move(backend)), exec_(std::move(exec)) {}
+        : Base(std::move(list), std::move(dag), std::move(backend)), exec_(std::move(exec)) {}
 
     [[nodiscard]] static Result<typename Backend::NativeExec> build_native(Backend& backend, const OpList& list,
                                                                            const Dag& dag) noexcept {
@@ -84,13 +78,6 @@ private:
     [[nodiscard]] std::byte* block_of(OpIndex op) noexcept { return backend_.block(exec_, op); }
     [[nodiscard]] Status submit() noexcept { return backend_.launch(exec_); }
     [[nodiscard]] Status update_native(OpIndex op) noexcept { return backend_.update(exec_, this->view(op)); }
-    [[nodiscard]] static constexpr BackendLimits limits() noexcept { return Backend::limits; }
-    [[nodiscard]] bool reaches(DeviceId device, DeviceId memory) const noexcept {
-        if constexpr (has_reaches<Backend>) return backend_.reaches(device, memory);
-        return false;
-    }
-
-    [[no_unique_address]] Backend backend_;
     typename Backend::NativeExec exec_;
 };
 
