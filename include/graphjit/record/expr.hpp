@@ -57,13 +57,6 @@ struct ExprValue {
     }
 }
 
-/// Whether an integer of `width` bytes can hold the value.
-[[nodiscard]] constexpr bool fits(std::int64_t value, unsigned width, bool is_signed) noexcept {
-    if (width >= 8) return is_signed || value >= 0;
-    const std::int64_t limit = std::int64_t{1} << (8 * width - (is_signed ? 1 : 0));
-    return value < limit && value >= (is_signed ? -limit : 0);
-}
-
 }  // namespace detail
 
 /// Why an expression cannot be recorded.
@@ -140,7 +133,7 @@ public:
         for (unsigned i = 0; i < ops_size_; ++i) {
             if (ops_[i] <= ExprOp::shared) {
                 stack[depth++] = leaf(ops_[i], operands_[operand++]);
-            } else {
+            } else if (depth >= 2) {  // always: but g++ warns of a stack it cannot see the depth of
                 --depth;
                 stack[depth - 1] = join(ops_[i], stack[depth - 1], stack[depth]);
             }

@@ -28,6 +28,13 @@ struct ExprNode {
 
 namespace detail {
 
+/// What an integer of `width` bytes can hold.
+[[nodiscard]] constexpr Bounds integer_bounds(unsigned width, bool is_signed) noexcept {
+    if (width >= 8) return {is_signed ? INT64_MIN : 0, INT64_MAX};
+    const std::int64_t limit = std::int64_t{1} << (8 * width - (is_signed ? 1 : 0));
+    return {is_signed ? -limit : 0, limit - 1};
+}
+
 /// Sound whatever the operands are: a value outside 64 bits is refused at replay, so the bound may stop there.
 [[nodiscard]] constexpr Bounds join_bounds(ExprOp op, Bounds a, Bounds b) noexcept {
     if (op == ExprOp::modulo) {

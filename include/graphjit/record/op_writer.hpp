@@ -154,7 +154,8 @@ protected:
                      const Expr& expr) noexcept {
         if (expr.is_constant()) {
             const std::int64_t value = expr.constant();
-            if (!detail::fits(value, width, is_signed)) {
+            const Bounds range = detail::integer_bounds(width, is_signed);
+            if (value < range.min || value > range.max) {
                 fail(ErrorCode::out_of_range, "a constant does not fit the argument's type");
                 return;
             }

@@ -139,6 +139,7 @@ private:
             }
             state_.commit(slot, record.bytes);
         }
+        for (const std::uint32_t expr : exprs_.changed()) write_integers(static_cast<ExprIndex>(expr));
         for (const std::uint32_t use : symbols_) write_symbol(use);
         state_.clear_dirty();
         exprs_.commit();
@@ -182,16 +183,25 @@ private:
         }
     }
 
+    void write_integers(ExprIndex expr) noexcept {
+        const std::int64_t value = exprs_.current(expr);
+        const Span<const IntegerPatch> patches = table_.integers(expr);
+        for (const IntegerPatch& patch : patches) {
+            if (patch.width == 4) {
+                const auto narrow = static_cast<std::uint32_t>(value);
+                std::memcpy(patch.place, &narrow, sizeof narrow);
+            } else {
+                std::memcpy(patch.place, &value, patch.width);  // little endian, as all supported hosts
+            }
+            if constexpr (Derived::tells_native) tell(list_.uses()[patch.use].op);
+        }
+        counters_.patches += patches.size();
+    }
+
     void write_symbol(std::uint32_t index) noexcept {
         const Use& use = list_.uses()[index];
         const std::int64_t value = this->pending_value(use);
-        std::byte* place = table_.place(index);
-        if (use.width == 4) {
-            const auto narrow = static_cast<std::uint32_t>(value);
-            std::memcpy(place, &narrow, sizeof narrow);
-        } else {
-            std::memcpy(place, &value, use.width);  // little endian, as all supported hosts
-        }
+        std::memcpy(table_.place(index), &value, sizeof value);
         ++counters_.patches;
         tell(use.op);
     }

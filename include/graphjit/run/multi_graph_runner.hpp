@@ -16,13 +16,13 @@ class MultiGraphRunner : public BackendRunner<MultiGraphRunner<Backend>, Backend
 public:
     /// Plans and builds. `planner` may be kept to make the next plan cheaper.
     /// Errors: out_of_memory, dims_limit, unsupported, and what the backend reports; then nothing is left behind.
-    [[nodiscard]] static Result<MultiGraphRunner> instantiate(OpListOf<Backend>&& list, Planner& planner) noexcept {
+    [[nodiscard]] static Result<MultiGraphRunner> instantiate(OpListOf<Backend>&& list, Planner& planner) {
         Result<Dag> dag = planner.plan(list);
         if (!dag) return dag.status();
         return instantiate(std::move(list), std::move(*dag));
     }
     /// Pre: `dag` is the plan of `list`.
-    [[nodiscard]] static Result<MultiGraphRunner> instantiate(OpListOf<Backend>&& list, Dag&& dag) noexcept {
+    [[nodiscard]] static Result<MultiGraphRunner> instantiate(OpListOf<Backend>&& list, Dag&& dag) {
         Backend backend = list.backend();
         Result<typename Backend::NativeExec> exec = build_native(backend, list, dag);
         if (!exec) return exec.status();
@@ -50,7 +50,7 @@ private:
         : Base(std::move(list), std::move(dag), std::move(backend)), exec_(std::move(exec)) {}
 
     [[nodiscard]] static Result<typename Backend::NativeExec> build_native(Backend& backend, const OpList& list,
-                                                                           const Dag& dag) noexcept {
+                                                                           const Dag& dag) {
         if (Status status = check_ops(backend, list); !status.ok()) return status;
         Result<typename Backend::NativeGraph> graph = backend.create(list);
         if (!graph) return graph.status();
@@ -83,18 +83,18 @@ private:
 
 /// Ends a recording, plans it and builds the native graph.
 template <class Backend>
-[[nodiscard]] Result<MultiGraphRunner<Backend>> instantiate(OpListOf<Backend>&& list) noexcept {
+[[nodiscard]] Result<MultiGraphRunner<Backend>> instantiate(OpListOf<Backend>&& list) {
     Planner planner;
     return MultiGraphRunner<Backend>::instantiate(std::move(list), planner);
 }
 template <class Backend>
-[[nodiscard]] Result<MultiGraphRunner<Backend>> instantiate(const OpListOf<Backend>& list) noexcept {
+[[nodiscard]] Result<MultiGraphRunner<Backend>> instantiate(const OpListOf<Backend>& list) {
     Result<OpListOf<Backend>> copy = list.clone();
     if (!copy) return copy.status();
     return instantiate(std::move(*copy));
 }
 template <class Backend>
-[[nodiscard]] Result<MultiGraphRunner<Backend>> instantiate(Recorder<Backend>&& recorder) noexcept {
+[[nodiscard]] Result<MultiGraphRunner<Backend>> instantiate(Recorder<Backend>&& recorder) {
     Result<OpListOf<Backend>> list = std::move(recorder).finish();
     if (!list) return list.status();
     return instantiate(std::move(*list));

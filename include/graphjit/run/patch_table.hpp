@@ -2,6 +2,7 @@
 #pragma once
 
 #include <graphjit/record/op_list.hpp>
+#include <graphjit/run/contract.hpp>
 #include <graphjit/run/csr.hpp>
 
 #include <cstddef>
@@ -21,6 +22,15 @@ struct ValuePatch {
     OpIndex op = OpIndex::none;
 };
 
+/// Store an Expr's value at `place`, if it is within the range that the argument's type or the backend's limit allows.
+struct IntegerPatch {
+    std::byte* place = nullptr;
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+    std::uint32_t use = 0;  // its number in the recording
+    std::uint8_t width = 0;
+};
+
 /// What the ops need of an input whatever the Variables are.
 struct InputNeed {
     std::int64_t bytes = 0;
@@ -33,21 +43,21 @@ class PatchTable {
 public:
     /// `block_of(OpIndex) -> std::byte*` says where an op's block is now. Errors: false when memory ran out.
     template <class BlockOf>
-    [[nodiscard]] bool build(const OpList& list, BlockOf block_of) noexcept {
+    [[nodiscard]] bool build(const OpList& list, const BackendLimits& limits, BlockOf block_of) noexcept {
         const Span<const Use> uses = list.uses();
         const std::size_t slots = list.slots().size();
         if (uses.empty() && slots == 0) return true;
         if (!pointers_.start(slots) || !pointer_ops_.start(slots) || !values_.start(slots) ||
             !symbols_of_input_.start(slots) || !symbols_of_expr_.start(list.exprs().size()) ||
-            !users_.start(list.exprs().size()) || !needs_.resize(slots, {}) || !places_.reserve(uses.size()) ||
-            !needed_.resize(list.exprs().size(), false)) {
+            !integers_.start(list.exprs().size()) || !users_.start(list.exprs().size()) || !needs_.resize(slots, {}) ||
+            !places_.reserve(uses.size()) || !needed_.resize(list.exprs().size(), false)) {
             return false;
         }
         for (const Use& use : uses) for_each_key(use, [](auto& table, std::uint32_t key) { table.count(key); });
         mark_needed(list);
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t) { users_.count(operand); });
         if (!pointers_.place() || !pointer_ops_.place() || !values_.place() || !symbols_of_input_.place() ||
-            !symbols_of_expr_.place() || !users_.place()) {
+            !symbols_of_expr_.place() || !integers_.place() || !users_.place()) {
             return false;
         }
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t user) { users_.add(operand, user); });
@@ -56,7 +66,7 @@ public:
             std::byte* place = block_of(use.op) + use.offset;
             (void)places_.push(place);  // reserved above
             if (use.memory != MemoryIndex::none && use.slot != SlotIndex::none) need(use);
-            for_each_key(use, [&](auto& table, std::uint32_t key) { add(table, key, use, i, place); });
+            for_each_key(use, [&](auto& table, std::uint32_t key) { add(table, key, use, i, place, limits); });
         }
         return true;
     }
@@ -71,7 +81,11 @@ public:
     [[nodiscard]] Span<const ValuePatch> values(SlotIndex slot) const noexcept { return values_[to_integer(slot)]; }
     [[nodiscard]] const InputNeed& need(SlotIndex slot) const noexcept { return needs_[to_integer(slot)]; }
 
-    /// Uses, by their number in the recording, that an input's address or an Expr's value goes into.
+    [[nodiscard]] Span<const IntegerPatch> integers(ExprIndex expr) const noexcept {
+        return integers_[to_integer(expr)];
+    }
+
+    /// Symbolic pointers, by their number in the recording, that an input's address or an Expr's value goes into.
     [[nodiscard]] Span<const std::uint32_t> symbols(SlotIndex slot) const noexcept {
         return symbols_of_input_[to_integer(slot)];
     }
@@ -99,25 +113,37 @@ private:
                 visit(symbols_of_expr_, to_integer(use.expr));
                 break;
             case UseKind::integer:
-            case UseKind::dim: visit(symbols_of_expr_, to_integer(use.expr)); break;
+            case UseKind::dim: visit(integers_, to_integer(use.expr)); break;
         }
     }
 
     static void add(detail::Csr<PointerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t,
-                    std::byte* place) noexcept {
+                    std::byte* place, const BackendLimits&) noexcept {
         table.add(key, {place, use.add});
     }
-    static void add(detail::Csr<OpIndex>& table, std::uint32_t key, const Use& use, std::uint32_t,
-                    std::byte*) noexcept {
+    static void add(detail::Csr<OpIndex>& table, std::uint32_t key, const Use& use, std::uint32_t, std::byte*,
+                    const BackendLimits&) noexcept {
         table.add(key, use.op);
     }
-    static void add(detail::Csr<ValuePatch>& table, std::uint32_t key, const Use& use, std::uint32_t,
-                    std::byte* place) noexcept {
+    static void add(detail::Csr<ValuePatch>& table, std::uint32_t key, const Use& use, std::uint32_t, std::byte* place,
+                    const BackendLimits&) noexcept {
         table.add(key, {place, use.op});
     }
-    static void add(detail::Csr<std::uint32_t>& table, std::uint32_t key, const Use&, std::uint32_t index,
-                    std::byte*) noexcept {
+    static void add(detail::Csr<std::uint32_t>& table, std::uint32_t key, const Use&, std::uint32_t index, std::byte*,
+                    const BackendLimits&) noexcept {
         table.add(key, index);
+    }
+
+    static void add(detail::Csr<IntegerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t index,
+                    std::byte* place, const BackendLimits& limits) noexcept {
+        const Bounds range = use.kind == UseKind::dim ? dim_bounds(limits, use.dim)
+                                                      : detail::integer_bounds(use.width, use.is_signed);
+        table.add(key, {place, range.min, range.max, index, use.width});
+    }
+    static Bounds dim_bounds(const BackendLimits& limits, std::uint8_t dim) noexcept {
+        const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
+                                      limits.group_size.x, limits.group_size.y, limits.group_size.z};
+        return {dim < 3 ? 0 : 1, std::int64_t{most[dim]}};
     }
 
     void need(const Use& use) noexcept {
@@ -152,6 +178,7 @@ private:
     detail::Csr<ValuePatch> values_;               // by slot
     detail::Csr<std::uint32_t> symbols_of_input_;  // by slot
     detail::Csr<std::uint32_t> symbols_of_expr_;   // by expression
+    detail::Csr<IntegerPatch> integers_;           // by expression
     detail::Csr<std::uint32_t> users_;             // by expression
     detail::Array<InputNeed> needs_;               // by slot
     detail::Array<std::byte*> places_;             // by use

@@ -33,10 +33,10 @@ protected:
     /// Pre: blocks are where they will stay. Errors: false when memory ran out.
     [[nodiscard]] bool build_checks() noexcept {
         const auto block_of = [this](OpIndex op) { return derived().block_of(op); };
-        return table_.build(list_, block_of) && state_.build(list_) && exprs_.build(list_.exprs()) &&
-               overlap_.build(list_, dag_.size()) && inputs_.reserve(list_.slots().size()) &&
-               symbols_.reserve(list_.uses().size()) && symbol_round_.resize(list_.uses().size(), 0) &&
-               list_shifting_copies();
+        return table_.build(list_, derived().limits(), block_of) && state_.build(list_) &&
+               exprs_.build(list_.exprs()) && overlap_.build(list_, dag_.size()) &&
+               inputs_.reserve(list_.slots().size()) && symbols_.reserve(list_.uses().size()) &&
+               symbol_round_.resize(list_.uses().size(), 0) && list_shifting_copies();
     }
 
     [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
@@ -113,7 +113,7 @@ protected:
     PatchTable table_;
     SlotState state_;
     ExprState exprs_;
-    detail::Array<std::uint32_t> symbols_;  // uses with an Expr that change in this replay
+    detail::Array<std::uint32_t> symbols_;  // symbolic pointers that change in this replay
     ReplayCounters counters_;
     std::uint64_t round_ = 0;
     bool foreign_handle_ = false;
@@ -200,10 +200,31 @@ private:
                           detail::user_of(list_, static_cast<ExprIndex>(fault.expr)),
                           detail::variable_of(list_, static_cast<ExprIndex>(fault.expr)));
         }
-        for (const std::uint32_t expr : exprs_.changed()) {
-            for (const std::uint32_t use : table_.symbols(static_cast<ExprIndex>(expr))) touch(use);
+        for (const std::uint32_t i : exprs_.changed()) {
+            const auto expr = static_cast<ExprIndex>(i);
+            const std::int64_t value = exprs_.current(expr);
+            for (const IntegerPatch& patch : table_.integers(expr)) {
+                if (value < patch.min || value > patch.max) [[unlikely]]
+                    return refuse_integer(patch, value);
+            }
+            for (const std::uint32_t use : table_.symbols(expr)) touch(use);
+        }
+        if (derived().limits().group_items == ~std::uint64_t{0}) return {};
+        for (const std::uint32_t i : exprs_.changed()) {
+            for (const IntegerPatch& patch : table_.integers(static_cast<ExprIndex>(i))) {
+                if (Status status = check_group(list_.uses()[patch.use]); !status.ok()) return status;
+            }
         }
         return {};
+    }
+
+    [[nodiscard]] GRAPHJIT_COLD Status refuse_integer(const IntegerPatch& patch, std::int64_t value) noexcept {
+        const Use& use = list_.uses()[patch.use];
+        const bool is_dim = use.kind == UseKind::dim;
+        return refuse(is_dim ? ErrorCode::dims_limit : ErrorCode::out_of_range,
+                      is_dim ? "launch dims are beyond the backend's limit"
+                             : "an Expr does not fit the argument's type",
+                      use.op, detail::variable_of(list_, use), value, value < patch.min ? patch.min : patch.max);
     }
 
     void touch(std::uint32_t use) noexcept {
@@ -214,53 +235,35 @@ private:
 
     [[nodiscard]] Status check_symbol(const Use& use) noexcept {
         const std::int64_t value = exprs_.current(use.expr);
-        switch (use.kind) {
-            case UseKind::integer:
-                if (!detail::fits(value, use.width, use.is_signed)) {
-                    return refuse(ErrorCode::out_of_range, "an Expr does not fit the argument's type", use.op,
-                                  detail::variable_of(list_, use), value, use.width);
-                }
-                return {};
-            case UseKind::dim: return check_dim(use, value);
-            case UseKind::symbolic_pointer: {
-                const std::int64_t bytes = use.size == ExprIndex::none ? use.bytes : exprs_.current(use.size);
-                if (value < 0 || bytes < 0 || value > use.within || bytes > use.within - value) {
-                    return refuse(ErrorCode::out_of_range, "a view lies outside its buffer", use.op,
-                                  detail::variable_of(list_, use), value, use.within - bytes);
-                }
-                if (use.slot == SlotIndex::none) return {};
-                const std::int64_t given = state_.pending(use.slot).bytes;
-                if (given != SlotValue::unknown_bytes && bytes != 0 && given < use.add + value + bytes) {
-                    return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", use.op, use.slot,
-                                  given, use.add + value + bytes);
-                }
-                return {};
-            }
-            default: return {};
+        const std::int64_t bytes = use.size == ExprIndex::none ? use.bytes : exprs_.current(use.size);
+        if (value < 0 || bytes < 0 || value > use.within || bytes > use.within - value) {
+            return refuse(ErrorCode::out_of_range, "a view lies outside its buffer", use.op,
+                          detail::variable_of(list_, use), value, use.within - bytes);
         }
+        if (use.slot == SlotIndex::none) return {};
+        const std::int64_t given = state_.pending(use.slot).bytes;
+        if (given != SlotValue::unknown_bytes && bytes != 0 && given < use.add + value + bytes) {
+            return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", use.op, use.slot, given,
+                          use.add + value + bytes);
+        }
+        return {};
     }
 
-    [[nodiscard]] Status check_dim(const Use& use, std::int64_t value) noexcept {
-        const BackendLimits limits = derived().limits();
-        const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
-                                      limits.group_size.x, limits.group_size.y, limits.group_size.z};
-        const std::int64_t least = use.dim < 3 ? 0 : 1;
-        if (value < least || value > std::int64_t{most[use.dim]}) {
-            return refuse(ErrorCode::dims_limit, "launch dims are beyond the backend's limit", use.op,
-                          detail::variable_of(list_, use), value, value < least ? least : std::int64_t{most[use.dim]});
-        }
-        if (use.dim < 3 || limits.group_items == ~std::uint64_t{0}) return {};
+    /// Pre: each extent is in range by itself.
+    [[nodiscard]] Status check_group(const Use& use) noexcept {
+        if (use.kind != UseKind::dim || use.dim < 3) return {};
+        const std::uint64_t limit = derived().limits().group_items;
         std::uint64_t items = 1;
         for (std::uint32_t axis = 3; axis < 6; ++axis) {
-            std::uint32_t extent = 0;
+            std::uint32_t recorded = 0;
             const auto offset = use.offset + 4 * (axis - use.dim);
-            std::memcpy(&extent, derived().block_of(use.op) + offset, sizeof extent);
-            const std::int64_t pending = pending_field(use.op, offset, extent);
-            if (pending > 0 && items > limits.group_items / static_cast<std::uint64_t>(pending)) {
+            std::memcpy(&recorded, derived().block_of(use.op) + offset, sizeof recorded);
+            const std::int64_t extent = pending_field(use.op, offset, recorded);
+            if (items > limit / static_cast<std::uint64_t>(extent)) {
                 return refuse(ErrorCode::dims_limit, "a group has more work-items than the backend's limit", use.op,
-                              detail::variable_of(list_, use), pending, static_cast<std::int64_t>(limits.group_items));
+                              detail::variable_of(list_, use), extent, static_cast<std::int64_t>(limit));
             }
-            items *= static_cast<std::uint64_t>(pending);
+            items *= static_cast<std::uint64_t>(extent);
         }
         return {};
     }
