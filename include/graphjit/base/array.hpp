@@ -31,7 +31,9 @@ public:
         std::swap(capacity_, other.capacity_);
         return *this;
     }
-    constexpr ~Array() { free(data_); }
+    constexpr ~Array() {
+        if (data_ != nullptr) free(data_);  // most arrays of a moved-from graph are empty
+    }
 
     [[nodiscard]] constexpr bool reserve(std::size_t capacity) noexcept {
         return capacity <= capacity_ || regrow(capacity);

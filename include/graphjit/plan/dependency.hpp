@@ -27,6 +27,15 @@ struct ByteRange {
 ///        listed makes no difference.
 /// Cost:  near-linear in accesses; allocates while it grows.
 class DependencyTracker {
+    // Before what calls it: clang evaluates no constexpr template whose body comes later in the class.
+    template <class Visit>
+    constexpr void visit(std::uint32_t root, Visit visit_one) noexcept {
+        if (root == none) return;
+        visit(segments_[root].left, visit_one);
+        visit_one(root);
+        visit(segments_[root].right, visit_one);
+    }
+
 public:
     /// Forgets everything, keeps the storage. Errors: false when memory ran out, here and below.
     [[nodiscard]] constexpr bool reset(std::size_t op_count) noexcept {
@@ -222,14 +231,6 @@ private:
 
     constexpr void join(std::uint32_t region, const Parts& parts) noexcept {
         regions_[region] = merge(merge(parts.before, parts.inside), parts.after);
-    }
-
-    template <class Visit>
-    constexpr void visit(std::uint32_t root, Visit visit_one) noexcept {
-        if (root == none) return;
-        visit(segments_[root].left, visit_one);
-        visit_one(root);
-        visit(segments_[root].right, visit_one);
     }
 
     detail::Array<std::uint32_t> regions_;  // root segment of each

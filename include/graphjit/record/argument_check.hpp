@@ -72,7 +72,7 @@ struct launch_check {
     }
     static constexpr bool accesses_come_last() {
         bool last = true;
-        bool seen = false;
+        [[maybe_unused]] bool seen = false;  // not used where there are no arguments
         ((seen = seen || is_extra_access<A>, last = last && seen == is_extra_access<A>), ...);
         return last;
     }

@@ -133,7 +133,7 @@ struct BlockLayout {
         };
         std::size_t position = 0;
         std::size_t argument = 0;
-        const auto add = [&]<class Q>(Types<Q>) {
+        [[maybe_unused]] const auto add = [&]<class Q>(Types<Q>) {  // unused where a kernel has no parameters
             if constexpr (!is_dims<Q>) {
                 using Stored = typename parameter<Q>::type;
                 const std::uint32_t offset = next(sizeof(Stored), alignof(Stored));

@@ -156,13 +156,15 @@ private:
     }
 
     void write_pointers(SlotIndex slot) noexcept {
+        const Span<std::byte* const> starts = table_.starts(slot);
         const Span<const PointerPatch> patches = table_.pointers(slot);
         const std::int64_t address = state_.pending(slot).value;
+        for (std::byte* place : starts) std::memcpy(place, &address, sizeof address);
         for (const PointerPatch& patch : patches) {
             const std::int64_t value = address + patch.add;
             std::memcpy(patch.place, &value, sizeof value);
         }
-        counters_.patches += patches.size();
+        counters_.patches += starts.size() + patches.size();
         if constexpr (Derived::tells_native) {
             for (const OpIndex op : table_.pointer_ops(slot)) tell(op);
         }

@@ -33,63 +33,59 @@ public:
     /// Cost: linear in accesses; nothing where a recording has no inputs. Errors: false when memory ran out.
     [[nodiscard]] bool build(const OpList& list, std::uint32_t dag_size) noexcept {
         const Span<const MemoryRecord> memories = list.memories();
-        for (std::uint32_t i = 0; i < memories.size(); ++i) {
-            if (memories[i].is_input && !inputs_.push(i)) return false;
+        bool any = false;
+        for (const MemoryRecord& memory : memories) any = any || memory.is_input;
+        if (!any) return true;
+        if (!list_accesses(list)) return false;
+        for (const bool written : {true, false}) {  // the written ones first
+            for (std::uint32_t i = 0; i < memories.size(); ++i) {
+                if (accesses_[i].empty() || writes_[i] != written) continue;
+                if (memories[i].is_input) {
+                    places_[i] = static_cast<std::uint32_t>(inputs_.size());
+                    if (!inputs_.push(i)) return false;
+                } else if (memories[i].bytes != 0 && !allocations_.push({range_of(memories[i]), i})) {
+                    return false;
+                }
+            }
+            if (!written) continue;
+            written_inputs_ = inputs_.size();
+            if (!written_allocations_.copy_from(allocations_)) return false;
         }
-        if (inputs_.empty()) return true;
-        if (!accesses_.start(memories.size())) return false;
-        for_each_access(list, [&](const AccessRecord& access, OpIndex) { accesses_.count(to_integer(access.memory)); });
-        if (!accesses_.place()) return false;
-        for_each_access(list, [&](const AccessRecord& access, OpIndex op) {
-            accesses_.add(to_integer(access.memory), {access, op});
-        });
-        std::size_t used = 0;
-        for (const std::uint32_t input : inputs_) {
-            if (!accesses_[input].empty()) inputs_[used++] = input;
-        }
-        inputs_.truncate(used);
-        for (std::uint32_t i = 0; i < memories.size(); ++i) {
-            const bool is_allocation = !memories[i].is_input && memories[i].bytes != 0;
-            if (is_allocation && !accesses_[i].empty() && !allocations_.push({range_of(memories[i]), i})) return false;
-        }
-        if (!bound_.resize(memories.size(), {}) || !writes_.resize(memories.size(), false) ||
-            !verified_.resize(memories.size(), {}) ||
-            !scratch_.resize(larger(inputs_.size(), allocations_.size()), {}) || !order_.reserve(inputs_.size()) ||
-            !active_.reserve(inputs_.size()) || !visited_.resize(dag_size, 0) || !stack_.reserve(dag_size)) {
+        const std::size_t most = larger(inputs_.size(), allocations_.size());
+        if (!bound_.resize(inputs_.size(), {}) || !verified_.resize(inputs_.size(), {}) || !scratch_.resize(most, {}) ||
+            !order_.reserve(inputs_.size()) || !active_.reserve(inputs_.size()) || !visited_.resize(dag_size, 0) ||
+            !stack_.reserve(dag_size)) {
             return false;
         }
-        for (std::uint32_t i = 0; i < memories.size(); ++i) {
-            for (const OpAccess& use : accesses_[i]) writes_[i] = writes_[i] || writes(use.access.access);
-        }
-        detail::sort(allocations_.data(), scratch_.data(), allocations_.size(), begins_before);
-        std::uintptr_t reach = 0;
-        for (Placed& allocation : allocations_) {
-            reach = larger(reach, allocation.range.end);
-            allocation.reach = reach;
-        }
-        for (const std::uint32_t input : inputs_) (void)order_.push({{}, input});  // reserved above
+        sort_by_address(allocations_);
+        sort_by_address(written_allocations_);
+        for (const std::uint32_t input : inputs_) order_.push_reserved({{}, input});
         return true;
     }
 
-    [[nodiscard]] bool active() const noexcept { return !inputs_.empty(); }
     [[nodiscard]] bool uses(MemoryIndex input) const noexcept { return !accesses_[to_integer(input)].empty(); }
 
-    /// Where an input will be from now on, if the replay is accepted.
-    void bind(MemoryIndex input, const BoundRange& range) noexcept { bound_[to_integer(input)] = range; }
+    /// Where an input will be from now on, if the replay is accepted. Pre: `uses(input)`.
+    void bind(MemoryIndex input, const BoundRange& range) noexcept { bound_of(to_integer(input)) = range; }
 
-    /// Checks the `changed` inputs against everything.
-    /// Cost: few changed: a comparison per input; many: a sort that finds what is in order already. Ops are looked at
-    ///       only where memory is in fact shared.
+    /// Checks the `changed` inputs against everything that a write makes dangerous.
+    /// Cost: few changed: a comparison per input that counts; many: a sort that finds what is in order already. Ops are
+    ///       looked at only where memory is in fact shared.
     [[nodiscard]] Conflict find_conflict(const OpList& list, const Dag& dag, Span<const MemoryIndex> changed) noexcept {
+        std::size_t comparisons = 0;
         for (const MemoryIndex input : changed) {
             const Conflict conflict = meets_allocations(list, dag, to_integer(input));
             if (conflict.found) return conflict;
+            comparisons += others_of(to_integer(input));
         }
-        return changed.size() <= scan_limit ? scan(list, dag, changed) : sweep(list, dag);
+        return comparisons <= scan_limit * (changed.size() + inputs_.size()) ? scan(list, dag, changed)
+                                                                             : sweep(list, dag);
     }
 
 private:
-    static constexpr std::size_t scan_limit = 4;
+    static constexpr std::size_t scan_limit = 8;  // comparisons that cost as much as one input's part of a sweep
+
+    static constexpr std::uint32_t none = 0xffff'ffffu;
 
     struct OpAccess {
         AccessRecord access;
@@ -101,7 +97,7 @@ private:
         std::uintptr_t reach = 0;  // of allocations: the furthest end so far
     };
     struct Verified {
-        std::uint32_t other = 0xffff'ffffu;
+        std::uint32_t other = none;
         BoundRange range;
         BoundRange other_range;
     };
@@ -115,28 +111,55 @@ private:
         return {memory.address, memory.address + static_cast<std::uintptr_t>(memory.bytes)};
     }
 
+    [[nodiscard]] BoundRange& bound_of(std::uint32_t input) noexcept { return bound_[places_[input]]; }
+    /// Whom an input must be compared with: all inputs if it is written, else the written ones, which come first.
+    [[nodiscard]] std::size_t others_of(std::uint32_t input) const noexcept {
+        return writes_[input] ? inputs_.size() : written_inputs_;
+    }
+
     template <class Visit>
     static void for_each_access(const OpList& list, Visit visit) noexcept {
         for (std::uint32_t i = 0; i < list.size(); ++i) {
-            for (const AccessRecord& access : list.accesses(static_cast<OpIndex>(i)))
-                visit(access, static_cast<OpIndex>(i));
+            const auto op = static_cast<OpIndex>(i);
+            for (const AccessRecord& access : list.accesses(op)) visit(access, op);
+        }
+    }
+
+    [[nodiscard]] bool list_accesses(const OpList& list) noexcept {
+        const std::size_t memories = list.memories().size();
+        if (!accesses_.start(memories) || !writes_.resize(memories, false) || !places_.resize(memories, none))
+            return false;
+        for_each_access(list, [&](const AccessRecord& access, OpIndex) { accesses_.count(to_integer(access.memory)); });
+        if (!accesses_.place()) return false;
+        for_each_access(list, [&](const AccessRecord& access, OpIndex op) {
+            const std::uint32_t memory = to_integer(access.memory);
+            accesses_.add(memory, {access, op});
+            writes_[memory] = writes_[memory] || writes(access.access);
+        });
+        return true;
+    }
+
+    void sort_by_address(detail::Array<Placed>& placed) noexcept {
+        detail::sort(placed.data(), scratch_.data(), placed.size(), begins_before);
+        std::uintptr_t reach = 0;
+        for (Placed& one : placed) {
+            reach = larger(reach, one.range.end);
+            one.reach = reach;
         }
     }
 
     [[nodiscard]] Conflict meets_allocations(const OpList& list, const Dag& dag, std::uint32_t input) noexcept {
-        const BoundRange range = bound_[input];
-        std::size_t low = 0;
-        std::size_t high = allocations_.size();
-        while (low < high) {  // the first that begins at or behind the end
-            const std::size_t middle = (low + high) / 2;
-            if (allocations_[middle].range.begin < range.end) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        const BoundRange range = bound_of(input);
+        const detail::Array<Placed>& placed = writes_[input] ? allocations_ : written_allocations_;
+        // The first that begins at or behind the end, without a branch that would be guessed wrong.
+        std::size_t first = 0;
+        for (std::size_t left = placed.size(); left > 0;) {
+            const std::size_t half = (left + 1) / 2;
+            first += placed[first + half - 1].range.begin < range.end ? half : 0;
+            left -= half;
         }
-        for (; low > 0 && allocations_[low - 1].reach > range.begin; --low) {
-            const Placed& allocation = allocations_[low - 1];
+        for (; first > 0 && placed[first - 1].reach > range.begin; --first) {
+            const Placed& allocation = placed[first - 1];
             if (!allocation.range.meets(range)) continue;
             const Conflict conflict = compare(list, dag, input, allocation.memory, allocation.range);
             if (conflict.found) return conflict;
@@ -147,9 +170,15 @@ private:
     [[nodiscard]] Conflict scan(const OpList& list, const Dag& dag, Span<const MemoryIndex> changed) noexcept {
         for (const MemoryIndex index : changed) {
             const std::uint32_t input = to_integer(index);
-            for (const std::uint32_t other : inputs_) {
-                if (other == input || !bound_[other].meets(bound_[input])) continue;
-                const Conflict conflict = compare(list, dag, input, other, bound_[other]);
+            const BoundRange range = bound_of(input);
+            const std::size_t others = others_of(input);
+            std::size_t meeting = 0;
+            for (std::size_t i = 0; i < others; ++i) meeting += bound_[i].meets(range) ? 1 : 0;
+            const std::size_t itself = places_[input] < others && range.begin < range.end ? 1 : 0;
+            if (meeting == itself) continue;
+            for (std::size_t i = 0; i < others; ++i) {
+                if (inputs_[i] == input || !bound_[i].meets(range)) continue;
+                const Conflict conflict = compare(list, dag, input, inputs_[i], bound_[i]);
                 if (conflict.found) return conflict;
             }
         }
@@ -157,19 +186,20 @@ private:
     }
 
     [[nodiscard]] Conflict sweep(const OpList& list, const Dag& dag) noexcept {
-        for (Placed& placed : order_) placed.range = bound_[placed.memory];
+        for (Placed& placed : order_) placed.range = bound_of(placed.memory);
         detail::sort(order_.data(), scratch_.data(), order_.size(), begins_before);
         active_.clear();
         for (const Placed& placed : order_) {
             std::size_t still = 0;
             for (const std::uint32_t other : active_) {
-                if (bound_[other].end <= placed.range.begin) continue;
+                const BoundRange other_range = bound_of(other);
+                if (other_range.end <= placed.range.begin) continue;
                 active_[still++] = other;
-                const Conflict conflict = compare(list, dag, placed.memory, other, bound_[other]);
+                const Conflict conflict = compare(list, dag, placed.memory, other, other_range);
                 if (conflict.found) return conflict;
             }
             active_.truncate(still);
-            (void)active_.push(placed.memory);  // reserved in build
+            active_.push_reserved(placed.memory);
         }
         return {};
     }
@@ -178,8 +208,8 @@ private:
     [[nodiscard]] Conflict compare(const OpList& list, const Dag& dag, std::uint32_t input, std::uint32_t other,
                                    const BoundRange& other_range) noexcept {
         if (!writes_[input] && !writes_[other]) return {};
-        const BoundRange range = bound_[input];
-        Verified& verified = verified_[input];
+        const BoundRange range = bound_of(input);
+        Verified& verified = verified_[places_[input]];
         if (verified.other == other && verified.range.begin == range.begin && verified.range.end == range.end &&
             verified.other_range.begin == other_range.begin && verified.other_range.end == other_range.end) {
             return {};
@@ -193,8 +223,7 @@ private:
             for (const OpAccess& theirs : accesses_[other]) {
                 if (!writes(mine.access.access) && !writes(theirs.access.access)) continue;
                 if (!bytes(range, mine).meets(bytes(other_range, theirs)) || ordered(dag, mine, theirs)) continue;
-                const std::uint32_t culprit = list.memories()[input].is_input ? input : other;
-                return {true, mine.op, static_cast<MemoryIndex>(culprit)};
+                return {true, mine.op, static_cast<MemoryIndex>(input)};
             }
         }
         verified = {other, range, other_range};
@@ -233,13 +262,16 @@ private:
         return false;
     }
 
-    detail::Array<std::uint32_t> inputs_;  // the used ones
     detail::Csr<OpAccess> accesses_;       // by memory
-    detail::Array<Placed> allocations_;    // by address
-    detail::Array<BoundRange> bound_;      // by memory
     detail::Array<bool> writes_;           // by memory: whether any op writes it
-    detail::Array<Verified> verified_;     // by memory: the last overlap that was found harmless
-    detail::Array<Placed> order_;          // inputs by address, as of the last sweep
+    detail::Array<std::uint32_t> places_;  // by memory: of a used input its place in the next three
+    detail::Array<std::uint32_t> inputs_;  // the used ones; those that are written come first
+    detail::Array<BoundRange> bound_;
+    detail::Array<Verified> verified_;  // the last overlap that was found harmless
+    std::size_t written_inputs_ = 0;
+    detail::Array<Placed> allocations_;          // by address
+    detail::Array<Placed> written_allocations_;  // by address
+    detail::Array<Placed> order_;                // inputs by address, as of the last sweep
     detail::Array<Placed> scratch_;
     detail::Array<std::uint32_t> active_;
     detail::Array<std::uint64_t> visited_;  // by op: the last search that came by

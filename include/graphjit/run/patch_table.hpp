@@ -10,7 +10,8 @@
 
 namespace graphjit::inline v0 {
 
-/// Store `address of the input + add` at `place`.
+/// Store `address of the input + add` at `place`. Most uses are of the whole input: they have a list of bare places,
+/// which is half as long to read.
 struct PointerPatch {
     std::byte* place = nullptr;
     std::int64_t add = 0;
@@ -47,7 +48,7 @@ public:
         const Span<const Use> uses = list.uses();
         const std::size_t slots = list.slots().size();
         if (uses.empty() && slots == 0) return true;
-        if (!pointers_.start(slots) || !pointer_ops_.start(slots) || !values_.start(slots) ||
+        if (!starts_.start(slots) || !pointers_.start(slots) || !pointer_ops_.start(slots) || !values_.start(slots) ||
             !symbols_of_input_.start(slots) || !symbols_of_expr_.start(list.exprs().size()) ||
             !integers_.start(list.exprs().size()) || !users_.start(list.exprs().size()) || !needs_.resize(slots, {}) ||
             !places_.reserve(uses.size()) || !needed_.resize(list.exprs().size(), false)) {
@@ -56,8 +57,8 @@ public:
         for (const Use& use : uses) for_each_key(use, [](auto& table, std::uint32_t key) { table.count(key); });
         mark_needed(list);
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t) { users_.count(operand); });
-        if (!pointers_.place() || !pointer_ops_.place() || !values_.place() || !symbols_of_input_.place() ||
-            !symbols_of_expr_.place() || !integers_.place() || !users_.place()) {
+        if (!starts_.place() || !pointers_.place() || !pointer_ops_.place() || !values_.place() ||
+            !symbols_of_input_.place() || !symbols_of_expr_.place() || !integers_.place() || !users_.place()) {
             return false;
         }
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t user) { users_.add(operand, user); });
@@ -71,10 +72,12 @@ public:
         return true;
     }
 
+    /// Where the address of the input itself goes.
+    [[nodiscard]] Span<std::byte* const> starts(SlotIndex slot) const noexcept { return starts_[to_integer(slot)]; }
     [[nodiscard]] Span<const PointerPatch> pointers(SlotIndex slot) const noexcept {
         return pointers_[to_integer(slot)];
     }
-    /// The ops of `pointers(slot)`, in the same order.
+    /// The ops of both.
     [[nodiscard]] Span<const OpIndex> pointer_ops(SlotIndex slot) const noexcept {
         return pointer_ops_[to_integer(slot)];
     }
@@ -103,7 +106,7 @@ private:
     void for_each_key(const Use& use, Visit visit) noexcept {
         switch (use.kind) {
             case UseKind::pointer:
-                visit(pointers_, to_integer(use.slot));
+                use.add == 0 ? visit(starts_, to_integer(use.slot)) : visit(pointers_, to_integer(use.slot));
                 visit(pointer_ops_, to_integer(use.slot));
                 break;
             case UseKind::value: visit(values_, to_integer(use.slot)); break;
@@ -117,6 +120,10 @@ private:
         }
     }
 
+    static void add(detail::Csr<std::byte*>& table, std::uint32_t key, const Use&, std::uint32_t, std::byte* place,
+                    const BackendLimits&) noexcept {
+        table.add(key, place);
+    }
     static void add(detail::Csr<PointerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t,
                     std::byte* place, const BackendLimits&) noexcept {
         table.add(key, {place, use.add});
@@ -173,6 +180,7 @@ private:
         }
     }
 
+    detail::Csr<std::byte*> starts_;               // by slot
     detail::Csr<PointerPatch> pointers_;           // by slot
     detail::Csr<OpIndex> pointer_ops_;             // by slot
     detail::Csr<ValuePatch> values_;               // by slot
