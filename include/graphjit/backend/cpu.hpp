@@ -23,6 +23,9 @@ struct CpuBackend {
     [[nodiscard]] Result<NativeGraph> create(const OpList& list) const noexcept {
         NativeGraph graph;
         const std::size_t per_op = sizeof(HostEntry) + host_block_round + max_align;
+        if (list.blocks().size() + list.size() * per_op > 0xffff'ffffu) {
+            return list.error(ErrorCode::unsupported, "the arguments of a CPU graph exceed 4 GiB");
+        }
         if (!graph.tape.reserve(list.blocks().size() + list.size() * per_op) || !graph.blocks.reserve(list.size())) {
             return list.error(ErrorCode::out_of_memory, "no memory for the tape of a CPU graph");
         }

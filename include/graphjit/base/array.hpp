@@ -36,13 +36,13 @@ public:
     }
 
     [[nodiscard]] constexpr bool reserve(std::size_t capacity) noexcept {
-        return capacity <= capacity_ || regrow(capacity);
+        return capacity <= capacity_ || reallocate(capacity);
     }
 
     /// Room for `count` more, growing as `push` does.
     [[nodiscard]] constexpr bool make_room(std::size_t count) noexcept {
         if (capacity_ - size_ >= count) return true;
-        return regrow(size_ + count);
+        return grow(size_ + count);
     }
 
     [[nodiscard]] constexpr bool push(const T& value) noexcept {
@@ -57,7 +57,7 @@ public:
     /// Adds `count` unset elements and returns the first, or null when memory ran out (then nothing changed).
     [[nodiscard]] constexpr T* append(std::size_t count) noexcept {
         if (capacity_ - size_ < count) [[unlikely]] {
-            if (!regrow(size_ + count)) return nullptr;
+            if (!grow(size_ + count)) return nullptr;
         }
         T* first = data_ + size_;
         size_ += count;
@@ -67,6 +67,7 @@ public:
     [[nodiscard]] constexpr bool resize(std::size_t size, const T& value) noexcept {
         const std::size_t old = size_;
         if (size > old) {
+            if (capacity_ == 0 && !reserve(size)) return false;
             if (append(size - old) == nullptr) return false;
             for (std::size_t i = old; i < size; ++i) data_[i] = value;
         }
@@ -83,7 +84,7 @@ public:
 
     [[nodiscard]] constexpr bool copy_from(const Array& other) noexcept {
         size_ = 0;
-        return append_copy(other.data_, other.size_);
+        return reserve(other.size_) && append_copy(other.data_, other.size_);
     }
 
     constexpr void truncate(std::size_t size) noexcept { size_ = size; }
@@ -104,14 +105,20 @@ public:
 private:
     [[nodiscard]] GRAPHJIT_NOINLINE constexpr bool push_grown(
         const T value) noexcept {  // may be an element of this array
-        if (!regrow(size_ + 1)) return false;
+        if (!grow(size_ + 1)) return false;
         data_[size_++] = value;
         return true;
     }
 
-    [[nodiscard]] GRAPHJIT_NOINLINE constexpr bool regrow(std::size_t needed) noexcept {
-        std::size_t capacity = capacity_ < 8 ? 16 : capacity_ * 2;
+    [[nodiscard]] GRAPHJIT_NOINLINE constexpr bool grow(std::size_t needed) noexcept {
+        constexpr std::size_t first = sizeof(T) < 64 ? 1024 / sizeof(T) : 16;
+        constexpr std::size_t few = 65536 / sizeof(T);  // up to here memory is cheaper than copying again and again
+        std::size_t capacity = capacity_ == 0 ? first : capacity_ < few ? capacity_ * 4 : capacity_ * 2;
         if (capacity < needed) capacity = needed;
+        return reallocate(capacity);
+    }
+
+    [[nodiscard]] constexpr bool reallocate(std::size_t capacity) noexcept {
         if (capacity > static_cast<std::size_t>(-1) / 2 / sizeof(T)) return false;
         T* data = nullptr;
         if (std::is_constant_evaluated()) {

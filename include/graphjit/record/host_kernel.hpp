@@ -69,9 +69,9 @@ struct host_signature {
 };
 template <class... P>
 struct host_signature<void (*)(P...)> {
+    static_assert((true && ... && check_parameter<P>()));
     using parameters = Types<std::remove_cvref_t<P>...>;
     using layout = BlockLayout<std::remove_cvref_t<P>...>;
-    static constexpr bool checked = (true && ... && check_parameter<P>());
 
     template <auto F>
     static const std::byte* enter(const std::byte* block) {
