@@ -12,7 +12,7 @@ is_installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) =
 # Where there is no apt-get a package is looked for by what it brings: a command, or a header.
 is_present() {
     case $1 in
-        g++ | cmake | pkg-config | python3 | clang-format-*) command -v "$1" ;;
+        g++ | cmake | pkg-config | python3 | valgrind | clang-format-*) command -v "$1" ;;
         meson) command -v meson ;;
         ninja-build) command -v ninja ;;
         clang-[0-9]*) command -v "${1/clang/clang++}" ;;
