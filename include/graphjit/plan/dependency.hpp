@@ -45,7 +45,7 @@ public:
         seen_.clear();
         free_ = none;
         failed_ = false;
-        return seen_.resize(op_count, none) && found_.reserve(op_count);
+        return seen_.resize(op_count, none) && found_.reserve(op_count + 1);
     }
 
     /// Adds a region of bytes 0 … bytes-1.
@@ -58,6 +58,7 @@ public:
         op_ = to_integer(op);
         overwritten_ = none;
         found_.clear();
+        seen_[op_] = op_;  // an op never waits for itself
     }
 
     constexpr void read(const ByteRange& range) noexcept {
@@ -123,9 +124,12 @@ private:
     };
 
     constexpr void found(std::uint32_t op) noexcept {
-        if (op == none || op == op_ || seen_[op] == op_) return;
+        if (op == none) return;
+        // Whether it was found before no processor can predict: written in any case, counted if it is new.
+        const bool is_new = seen_[op] != op_;
         seen_[op] = op_;
-        found_.push_reserved(op);  // each op at most once: room for all was reserved
+        found_.push_reserved(op);  // each op at most once, and one that does not count: room was reserved
+        found_.truncate(found_.size() - (is_new ? 0u : 1u));
     }
 
     constexpr void read_segment(std::uint32_t index) noexcept {

@@ -68,15 +68,16 @@ public:
 private:
     // Sixteen bits, since SSE2 has a maximum of those only; a longer chain is continued as a new one.
     using Clock = std::int16_t;
-    static constexpr Clock last_position = 0x7fff;
+    static constexpr Clock last_position = 0x7ffe;
+    static constexpr Clock no_position = 0x7fff;  // of an op without a chain: no clock covers it, no tail equals it
     static constexpr Clock closed = -1;      // the tail of a chain that nothing may be added to
     static constexpr std::size_t slab = 64;  // chains that are merged in registers
     static constexpr std::uint32_t none = 0xffff'ffffu;
     static constexpr std::uint8_t max_depth = 8;
 
     struct Place {
-        std::uint32_t chain = none;
-        Clock position = 0;
+        std::uint32_t chain = 0;
+        Clock position = no_position;
         std::uint8_t depth = 0;        // steps along `parent` to an op with a clock of its own
         std::uint32_t parent = none;   // wide graphs only: the one dependency
         std::uint32_t clock = 0;       // in slabs; the first one is all zero, for ops that come after nothing
@@ -96,12 +97,16 @@ private:
         }
         kept = 0;
         for (const std::uint32_t candidate : candidates) {
+            // Whether one is implied no processor can predict, so nothing here branches on it. Covering an implied place
+            // changes nothing.
             const Place& other = places_[candidate];
-            const bool implied = other.chain != none && clock[other.chain] >= other.position;
+            Clock& known = clock[other.chain];
+            const bool implied = known >= other.position;
+            const Clock covered = other.position == no_position ? Clock{0} : other.position;
+            known = known < covered ? covered : known;
             candidates[kept] = candidate;
-            kept += implied ? 0 : 1;
+            kept += implied ? 0u : 1u;
         }
-        for (std::size_t i = 0; i < kept; ++i) cover(clock, places_[candidates[i]]);
         return kept < 2 || sort(candidates, kept);
     }
 
@@ -140,7 +145,7 @@ private:
 #endif
 
     static constexpr void cover(Clock* clock, const Place& place) noexcept {
-        if (place.chain != none && clock[place.chain] < place.position) clock[place.chain] = place.position;
+        if (place.position != no_position && clock[place.chain] < place.position) clock[place.chain] = place.position;
     }
 
     /// Covers what `op` comes after in single steps, and the clock at their end.
@@ -156,7 +161,27 @@ private:
         }
     }
 
+    /// A network of minima and maxima: no branch to guess wrong.
+    static constexpr void sort_few(std::uint32_t* values, std::size_t count) noexcept {
+        std::uint32_t v[4] = {values[0], values[1], count > 2 ? values[2] : none, count > 3 ? values[3] : none};
+        const auto order = [&v](unsigned a, unsigned b) {
+            const std::uint32_t low = v[a] < v[b] ? v[a] : v[b];
+            v[b] = v[a] < v[b] ? v[b] : v[a];
+            v[a] = low;
+        };
+        order(0, 1);
+        order(2, 3);
+        order(0, 2);
+        order(1, 3);
+        order(1, 2);
+        for (std::size_t i = 0; i < count; ++i) values[i] = v[i];
+    }
+
     [[nodiscard]] constexpr bool sort(Span<std::uint32_t> values, std::size_t count) noexcept {
+        if (count <= 4) {
+            sort_few(values.data(), count);
+            return true;
+        }
         if (scratch_.size() < count && !scratch_.resize(count, 0)) return false;
         detail::sort(values.data(), scratch_.data(), count, [](std::uint32_t a, std::uint32_t b) { return a < b; });
         return true;
@@ -164,7 +189,7 @@ private:
 
     [[nodiscard]] constexpr bool is_tail(std::uint32_t op) const noexcept {
         const Place& place = places_[op];
-        return place.chain != none && tails_[place.chain] == place.position;
+        return tails_[place.chain] == place.position;
     }
 
     /// A chain whose last op this one comes after.

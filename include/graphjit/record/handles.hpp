@@ -63,7 +63,7 @@ public:
     /// Errors: a part that does not lie inside this view is refused by the op that uses it.
     [[nodiscard]] constexpr Buffer slice(std::int64_t first, std::int64_t count) const noexcept {
         detail::ConstantView part = view_;
-        const bool inside = first >= 0 && count >= 0 && first <= size() && count <= size() - first;
+        const bool inside = view_.bytes >= 0 && first >= 0 && count >= 0 && first <= size() && count <= size() - first;
         part.bytes = inside ? count * detail::element_bytes<T> : -1;
         if (inside) part.offset += first * detail::element_bytes<T>;
         return Buffer(part);

@@ -57,7 +57,7 @@ consteval auto host_kernel_name() {
         if (c == '>' || c == ')' || c == ']') --depth;
         if (depth == 0 && (c == ':' || c == '&' || c == ' ')) name = stop + 1;
     }
-    for (std::uint32_t i = name; i < stop; ++i) {
+    for (std::uint32_t i = name; i < stop && (i == name || text[i] != '<'); ++i) {  // not in template arguments
         if (text[i] == '(' || text[i] == '{') return Name{"lambda", 6};
     }
     return name == stop ? Name{"kernel", 6} : Name{text + name, stop - name};

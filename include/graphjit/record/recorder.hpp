@@ -72,15 +72,15 @@ public:
             fail(ErrorCode::invalid_argument, "an input has a negative size", name);
             return {};
         }
-        const SlotIndex slot = add_slot(name,
-                                        {.kind = SlotKind::input, .index = static_cast<std::uint32_t>(memory_count())});
-        return detail::HandleAccess::input<T>(add_memory(name, {.is_input = true,
-                                                                .is_const = std::is_const_v<T>,
-                                                                .device = device,
-                                                                .align = alignof(T),
-                                                                .slot = slot,
-                                                                .bytes = count * static_cast<std::int64_t>(sizeof(T))}),
-                                              slot);
+        SlotIndex slot = SlotIndex::none;
+        const detail::ConstantView view = add_input(name,
+                                                    {.is_input = true,
+                                                     .is_const = std::is_const_v<T>,
+                                                     .device = device,
+                                                     .align = alignof(T),
+                                                     .bytes = count * static_cast<std::int64_t>(sizeof(T))},
+                                                    slot);
+        return detail::HandleAccess::input<T>(view, slot);
     }
     [[nodiscard]] Variable variable(const char* name, VariableRange range) {
         return detail::HandleAccess::variable(owner(), add_variable(name, {range.min, range.max}, nullptr));

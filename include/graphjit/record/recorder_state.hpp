@@ -49,7 +49,6 @@ protected:
     }
 
     [[nodiscard]] std::uint32_t owner() const noexcept { return list_.owner_; }
-    [[nodiscard]] std::size_t memory_count() const noexcept { return list_.memories_.size(); }
 
     [[nodiscard]] Result<OpList> take() noexcept {
         if (!first_error_.ok()) return first_error_;
@@ -76,7 +75,7 @@ protected:
         fail(code, sentence);
         if (!first) return;
         Error error = first_error_.error();
-        error.slot_name = ShortName(Span<const char>(name, std::strlen(name)));
+        if (name != nullptr) error.slot_name = ShortName(Span<const char>(name, std::strlen(name)));
         first_error_ = error;
     }
     GRAPHJIT_COLD void fail_memory() noexcept { fail(ErrorCode::out_of_memory, "no memory to record into"); }
@@ -85,9 +84,22 @@ protected:
 
     detail::ConstantView add_memory(const char* name, MemoryRecord record) noexcept {
         detail::ConstantView view{owner(), static_cast<MemoryIndex>(list_.memories_.size()), 0, record.bytes};
-        record.name = add_text(name);
-        if (!list_.memories_.push(record)) {
+        if (!add_name(name, record.name) || !list_.memories_.push(record)) {
             fail_memory();
+            view.memory = MemoryIndex::none;
+        }
+        return view;
+    }
+
+    /// Memory and its slot: both or none.
+    detail::ConstantView add_input(const char* name, MemoryRecord record, SlotIndex& slot) noexcept {
+        record.slot = static_cast<SlotIndex>(list_.slots_.size());
+        detail::ConstantView view = add_memory(name, record);
+        slot = SlotIndex::none;
+        if (view.memory == MemoryIndex::none) return view;
+        slot = add_slot(name, {.kind = SlotKind::input, .index = to_integer(view.memory)});
+        if (slot == SlotIndex::none) {
+            list_.memories_.truncate(to_integer(view.memory));
             view.memory = MemoryIndex::none;
         }
         return view;
@@ -95,8 +107,7 @@ protected:
 
     SlotIndex add_slot(const char* name, SlotRecord record) noexcept {
         const auto slot = static_cast<SlotIndex>(list_.slots_.size());
-        record.name = add_text(name);
-        if (!list_.slots_.push(record)) {
+        if (!add_name(name, record.name) || !list_.slots_.push(record)) {
             fail_memory();
             return SlotIndex::none;
         }
@@ -108,16 +119,18 @@ protected:
             fail(ErrorCode::invalid_argument, "a Variable's range is empty, or its initial value lies outside", name);
             return SlotIndex::none;
         }
-        const auto slot = static_cast<SlotIndex>(list_.slots_.size());
+        const SlotIndex slot = add_slot(name, {.kind = SlotKind::variable,
+                                               .has_initial = initial != nullptr,
+                                               .initial = initial != nullptr ? *initial : 0});
+        if (slot == SlotIndex::none) return slot;
         const ExprIndex expr = list_.exprs_.add_variable(slot, range);
         if (expr == ExprIndex::none) {
+            list_.slots_.truncate(to_integer(slot));
             fail_memory();
             return SlotIndex::none;
         }
-        return add_slot(name, {.kind = SlotKind::variable,
-                               .has_initial = initial != nullptr,
-                               .index = to_integer(expr),
-                               .initial = initial != nullptr ? *initial : 0});
+        list_.slots_.back().index = to_integer(expr);
+        return slot;
     }
 
     SlotIndex add_value(const char* name, const void* initial, std::size_t bytes, std::size_t align) noexcept {
@@ -179,6 +192,12 @@ protected:
             return false;
         }
         return true;
+    }
+
+    /// False where memory ran out.
+    [[nodiscard]] bool add_name(const char* text, TextRef& name) noexcept {
+        name = add_text(text);
+        return text == nullptr || name.begin != TextRef::none;
     }
 
     TextRef add_text(const char* text) noexcept {

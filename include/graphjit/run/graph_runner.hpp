@@ -43,12 +43,12 @@ public:
     /// Units: `count` elements.
     template <class T>
     Derived& set(const Input<T>& input, std::type_identity_t<T>* data, std::int64_t count) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data, count * detail::element_bytes<T>,
+        return set_input(detail::HandleAccess::owner(input), input.slot(), data, bytes_of<T>(count),
                          SlotValue::recorded_device);
     }
     template <class T>
     Derived& set(const Input<T>& input, std::type_identity_t<T>* data, std::int64_t count, DeviceId device) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data, count * detail::element_bytes<T>,
+        return set_input(detail::HandleAccess::owner(input), input.slot(), data, bytes_of<T>(count),
                          static_cast<std::int32_t>(device));
     }
     Derived& set(const Variable& variable, std::int64_t value) noexcept {
@@ -100,6 +100,14 @@ protected:
 private:
     [[nodiscard]] bool pending_work() const noexcept {
         return !state_.dirty().empty() || foreign_handle_ || !complete_;
+    }
+
+    /// A count that makes no sense stays one that no op accepts, or more than any op needs.
+    template <class T>
+    [[nodiscard]] static constexpr std::int64_t bytes_of(std::int64_t count) noexcept {
+        std::int64_t bytes = 0;
+        if (__builtin_mul_overflow(count, detail::element_bytes<T>, &bytes)) return count < 0 ? -1 : INT64_MAX;
+        return bytes;
     }
 
     [[nodiscard]] bool known(std::uint32_t owner, SlotIndex slot) noexcept {

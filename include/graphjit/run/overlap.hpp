@@ -173,7 +173,7 @@ private:
             const BoundRange range = bound_of(input);
             const std::size_t others = others_of(input);
             std::size_t meeting = 0;
-            for (std::size_t i = 0; i < others; ++i) meeting += bound_[i].meets(range) ? 1 : 0;
+            for (std::size_t i = 0; i < others; ++i) meeting += bound_[i].meets(range) ? 1u : 0u;
             const std::size_t itself = places_[input] < others && range.begin < range.end ? 1 : 0;
             if (meeting == itself) continue;
             for (std::size_t i = 0; i < others; ++i) {
