@@ -35,12 +35,14 @@ struct CpuBackend {
     [[nodiscard]] Status add_node(NativeGraph& graph, const OpView& op, Span<const OpIndex>) const noexcept {
         const KernelInfo& info = *op.record->info;
         while ((graph.tape.size() + sizeof(HostEntry)) % info.block_align != 0) append(graph.tape, &skip);
-        append(graph.tape, detail::host_entry(*op.record));
+        append(graph.tape, host_entry(*op.record));
         const auto place = static_cast<std::uint32_t>(graph.tape.size());
         const std::size_t stride = host_block_stride(info.block_bytes);
         std::byte* block = graph.tape.append(stride);
-        if (block == nullptr || !graph.blocks.push(place)) return out_of_memory(op);  // not after create's reserve
-        if (info.block_bytes != 0) std::memcpy(block, op.block, info.block_bytes);    // else there may be no address
+        if (block == nullptr || !graph.blocks.push(place))
+            return op.error(ErrorCode::out_of_memory,
+                            "no memory for the tape of a CPU graph");               // not after create's reserve
+        if (info.block_bytes != 0) std::memcpy(block, op.block, info.block_bytes);  // else there may be no address
         return {};
     }
 
@@ -63,7 +65,7 @@ struct CpuBackend {
     [[nodiscard]] Status wait(NativeExec&) const noexcept { return {}; }
 
     [[nodiscard]] Status run(const OpView& op) const noexcept {
-        (void)detail::host_entry (*op.record)(op.block);
+        (void)host_entry (*op.record)(op.block);
         return {};
     }
 
@@ -76,14 +78,6 @@ private:
     static void append(detail::Array<std::byte>& tape, HostEntry entry) noexcept {
         std::byte* place = tape.append(sizeof entry);
         if (place != nullptr) std::memcpy(place, &entry, sizeof entry);
-    }
-    [[nodiscard]] static Error out_of_memory(const OpView& op) noexcept {
-        Error error;
-        error.code = ErrorCode::out_of_memory;
-        error.text = "no memory for the tape of a CPU graph";
-        error.op = op.index;
-        error.op_name = ShortName(op.name);
-        return error;
     }
 };
 static_assert(graph_backend<CpuBackend>);

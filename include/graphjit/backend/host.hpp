@@ -6,7 +6,8 @@
 
 #include <cstring>
 
-namespace graphjit::inline v0::detail {
+namespace graphjit::inline v0 {
+namespace detail {
 
 inline const std::byte* run_host_copy(const std::byte* block) {
     CopyBlock copy;
@@ -35,15 +36,17 @@ inline const std::byte* run_host_fill(const std::byte* block) {
     return end;
 }
 
-/// The function that runs an op on its block.
+}  // namespace detail
+
+/// The function that runs an op on its block: for every backend whose ops may run on the host.
 [[nodiscard]] inline HostEntry host_entry(const OpRecord& op) noexcept {
     switch (op.kind) {
-        case OpKind::copy: return &run_host_copy;
-        case OpKind::fill: return &run_host_fill;
+        case OpKind::copy: return &detail::run_host_copy;
+        case OpKind::fill: return &detail::run_host_fill;
         case OpKind::kernel:
         case OpKind::host_call: break;
     }
     return reinterpret_cast<HostEntry>(op.handle);
 }
 
-}  // namespace graphjit::inline v0::detail
+}  // namespace graphjit::inline v0

@@ -72,31 +72,33 @@ private:
     std::size_t size_ = 0;
 };
 
-/// What went wrong. Plain data: `text` and `native_name` have static storage, names are copies.
+/// What went wrong. Plain data: texts have static storage, names are copies.
 struct Error {
     ErrorCode code = ErrorCode::ok;
-    bool has_value = false;             // whether `value` and `limit` say something
-    OpIndex op = OpIndex::none;         // the op at fault, if one is
-    SlotIndex slot = SlotIndex::none;   // the slot at fault, if one is
-    const char* text = "";              // one sentence
-    std::int64_t value = 0;             // what was given
-    std::int64_t limit = 0;             // what was needed, or the bound that was passed
+    bool has_value = false;            // whether `value` and `limit` say something
+    OpIndex op = OpIndex::none;        // the op at fault, if one is
+    SlotIndex slot = SlotIndex::none;  // the slot at fault, if one is
+    const char* text = "";             // one sentence
+    std::int64_t value = 0;            // what was given
+    std::int64_t limit = 0;            // what was needed, or the bound that was passed
+    const char* value_is = "given";    // what the two numbers are
+    const char* limit_is = "limit";
     std::int64_t native = 0;            // the vendor's own code
     const char* native_name = nullptr;  // and its name
     ShortName op_name = {};
     ShortName slot_name = {};
 
-    /// For instance: `graphjit: fewer bytes than recorded: op 2 'gain', slot 'in': 64, needs 512`.
+    /// For instance: `graphjit: a Variable is outside its range: op 1 'delay', slot 'pos': given 500, limit 374`.
     [[nodiscard]] GRAPHJIT_COLD ErrorText message() const noexcept {
         ErrorText line;
-        line.add("graphjit: ").add(text);
+        line.add("graphjit: ").add(code == ErrorCode::ok ? "ok" : text);
         const char* separator = ": ";
         if (op != OpIndex::none) {
             line.add(separator).add("op ").add(std::int64_t{to_integer(op)}).add(" '").add(op_name.c_str()).add("'");
             separator = ", ";
         }
         if (!slot_name.empty()) { line.add(separator).add("slot '").add(slot_name.c_str()).add("'"); }
-        if (has_value) line.add(": given ").add(value).add(", limit ").add(limit);
+        if (has_value) line.add(": ").add(value_is).add(" ").add(value).add(", ").add(limit_is).add(" ").add(limit);
         if (native_name != nullptr) line.add(": ").add(native_name).add(" (").add(native).add(")");
         return line;
     }

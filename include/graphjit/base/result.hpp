@@ -101,9 +101,11 @@ public:
     [[nodiscard]] T& operator*() noexcept { return value_; }
     [[nodiscard]] T* operator->() noexcept { return &value_; }
 
+    /// Pre: not `ok()`.
+    [[nodiscard]] const Error& error() const noexcept { return error_; }
     [[nodiscard]] Status status() const noexcept { return has_value_ ? Status{} : Status{error_}; }
     [[nodiscard]] ErrorCode code() const noexcept { return has_value_ ? ErrorCode::ok : error_.code; }
-    [[nodiscard]] ErrorText message() const noexcept { return has_value_ ? ErrorText{} : error_.message(); }
+    [[nodiscard]] ErrorText message() const noexcept { return has_value_ ? Error{}.message() : error_.message(); }
 
 private:
     union {

@@ -70,8 +70,8 @@ private:
     using Clock = std::int16_t;
     static constexpr Clock last_position = 0x7ffe;
     static constexpr Clock no_position = 0x7fff;  // of an op without a chain: no clock covers it, no tail equals it
-    static constexpr Clock closed = -1;      // the tail of a chain that nothing may be added to
-    static constexpr std::size_t slab = 64;  // chains that are merged in registers
+    static constexpr Clock closed = -1;           // the tail of a chain that nothing may be added to
+    static constexpr std::size_t slab = 64;       // chains that are merged in registers
     static constexpr std::uint32_t none = 0xffff'ffffu;
     static constexpr std::uint8_t max_depth = 8;
 
@@ -97,8 +97,8 @@ private:
         }
         kept = 0;
         for (const std::uint32_t candidate : candidates) {
-            // Whether one is implied no processor can predict, so nothing here branches on it. Covering an implied place
-            // changes nothing.
+            // Whether one is implied no processor can predict, so nothing here branches on it. Covering an implied
+            // place changes nothing.
             const Place& other = places_[candidate];
             Clock& known = clock[other.chain];
             const bool implied = known >= other.position;

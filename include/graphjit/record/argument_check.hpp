@@ -20,39 +20,60 @@ constexpr bool element_matches() {
     return std::is_void_v<Wanted> || std::is_same_v<Wanted, std::remove_const_t<typename view_traits<Given>::element>>;
 }
 
-/// Checks argument `Position` (counted from 1).
+// C++20 cannot put a number into a sentence, so there is a sentence for each place.
+#define GRAPHJIT_ARGUMENT(holds, text)                                                                                 \
+    static_assert(Position != 0 || (holds), "graphjit: the value of a fill " text);                                    \
+    static_assert(Position != 1 || (holds), "graphjit: kernel argument 1 " text);                                      \
+    static_assert(Position != 2 || (holds), "graphjit: kernel argument 2 " text);                                      \
+    static_assert(Position != 3 || (holds), "graphjit: kernel argument 3 " text);                                      \
+    static_assert(Position != 4 || (holds), "graphjit: kernel argument 4 " text);                                      \
+    static_assert(Position != 5 || (holds), "graphjit: kernel argument 5 " text);                                      \
+    static_assert(Position != 6 || (holds), "graphjit: kernel argument 6 " text);                                      \
+    static_assert(Position != 7 || (holds), "graphjit: kernel argument 7 " text);                                      \
+    static_assert(Position != 8 || (holds), "graphjit: kernel argument 8 " text);                                      \
+    static_assert(Position <= 8 || (holds), "graphjit: a kernel argument behind the eighth " text)
+
+/// Checks argument `Position`, counted from 1; 0 is the value of a fill. Each fault is named once, and what would only
+/// repeat it is not instantiated.
 template <std::size_t Position, class Parameter, class Given>
 struct argument_check {
     static constexpr bool holds() {
         if constexpr (is_memory<Parameter>) {
             constexpr bool is_null = std::is_same_v<Given, std::nullptr_t>;
             constexpr bool is_view = view_traits<Given>::is_view;
-            static_assert(is_null || is_view,
-                          "graphjit: this kernel argument is memory; give it a Buffer, an Input or nullptr "
-                          "(memory is registered with Recorder::buffer)");
+            GRAPHJIT_ARGUMENT(is_null || is_view, "is memory; give it a Buffer, an Input or nullptr "
+                                                  "(memory is registered with Recorder::buffer)");
             if constexpr (is_view) {
-                static_assert(element_matches<Parameter, Given>(),
-                              "graphjit: this kernel argument has another element type than the buffer given");
-                static_assert(!std::is_const_v<typename view_traits<Given>::element> ||
-                                  parameter<Parameter>::role == ArgumentRole::in,
-                              "graphjit: this kernel argument is written, but the buffer given is const");
+                constexpr bool matches = element_matches<Parameter, Given>();
+                constexpr bool writable = !std::is_const_v<typename view_traits<Given>::element> ||
+                                          parameter<Parameter>::role == ArgumentRole::in;
+                GRAPHJIT_ARGUMENT(matches, "has another element type than the buffer given");
+                GRAPHJIT_ARGUMENT(writable, "is written, but the buffer given is const");
+                return matches && writable;
             }
+            return is_null;
         } else if constexpr (slot_traits<Given>::is_slot) {
-            static_assert(std::is_same_v<typename slot_traits<Given>::value, Parameter>,
-                          "graphjit: this kernel argument has another type than the Slot given");
+            constexpr bool same = std::is_same_v<typename slot_traits<Given>::value, Parameter>;
+            GRAPHJIT_ARGUMENT(same, "has another type than the Slot given");
+            return same;
         } else if constexpr (is_integer_expr<Given>) {
-            static_assert(std::is_integral_v<Parameter> && !std::is_same_v<Parameter, bool>,
-                          "graphjit: a Variable or Expr can only be given for an integer argument");
+            constexpr bool integer = std::is_integral_v<Parameter> && !std::is_same_v<Parameter, bool>;
+            GRAPHJIT_ARGUMENT(integer, "is no integer, given a Variable or Expr");
+            return integer;
+        } else if constexpr (view_traits<Given>::is_view) {
+            GRAPHJIT_ARGUMENT(sizeof(Given) == 0, "is a value, given a buffer");
+            return false;
         } else {
-            static_assert(!view_traits<Given>::is_view, "graphjit: this kernel argument is a value, given a buffer");
-            static_assert(std::is_convertible_v<Given, Parameter>,
-                          "graphjit: this kernel argument cannot be made from the value given");
-            static_assert(!(std::is_floating_point_v<Given> && std::is_integral_v<Parameter>),
-                          "graphjit: this kernel argument is an integer, given a floating-point value");
+            constexpr bool convertible = std::is_convertible_v<Given, Parameter>;
+            constexpr bool exact = !(std::is_floating_point_v<Given> && std::is_integral_v<Parameter>);
+            GRAPHJIT_ARGUMENT(convertible, "cannot be made from the value given");
+            GRAPHJIT_ARGUMENT(exact, "is an integer, given a floating-point value");
+            return convertible && exact;
         }
-        return true;
     }
 };
+
+#undef GRAPHJIT_ARGUMENT
 
 template <class List>
 struct without_accesses {

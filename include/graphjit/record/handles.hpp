@@ -3,6 +3,7 @@
 #pragma once
 
 #include <graphjit/base/ids.hpp>
+#include <graphjit/base/text.hpp>
 #include <graphjit/record/access.hpp>
 #include <graphjit/record/expr.hpp>
 
@@ -24,6 +25,10 @@ template <>
 inline constexpr std::int64_t element_bytes<TokenElement> = 0;
 template <>
 inline constexpr std::int64_t element_bytes<const TokenElement> = 0;
+
+/// Whether a range handed over may be used after the call: an lvalue, or a view such as std::span.
+template <class Range>
+inline constexpr bool outlives_call = std::is_lvalue_reference_v<Range> || std::is_trivially_copyable_v<Range>;
 
 /// A part of memory, in bytes.
 struct ConstantView {
@@ -61,7 +66,10 @@ public:
     }
 
     /// Errors: a part that does not lie inside this view is refused by the op that uses it.
-    [[nodiscard]] constexpr Buffer slice(std::int64_t first, std::int64_t count) const noexcept {
+    template <std::integral First, std::integral Size>
+    [[nodiscard]] constexpr Buffer slice(First first_element, Size elements) const noexcept {
+        const std::int64_t first = Count(first_element).value();
+        const std::int64_t count = Count(elements).value();
         detail::ConstantView part = view_;
         const bool inside = view_.bytes >= 0 && first >= 0 && count >= 0 && first <= size() && count <= size() - first;
         part.bytes = inside ? count * detail::element_bytes<T> : -1;
@@ -112,6 +120,13 @@ public:
     [[nodiscard]] constexpr SymbolicBuffer slice(const Expr& first, const Expr& count) const noexcept {
         return SymbolicBuffer({view_.within, view_.offset + first * Expr(detail::element_bytes<T>),
                                count * Expr(detail::element_bytes<T>)});
+    }
+
+    /// The same bytes as elements of another type.
+    template <class U>
+    [[nodiscard]] constexpr SymbolicBuffer<U> as() const noexcept {
+        static_assert(std::is_const_v<U> || !std::is_const_v<T>, "graphjit: as<U>() cannot drop const");
+        return SymbolicBuffer<U>(view_);
     }
 
 private:

@@ -90,7 +90,7 @@ private:
     }
 };
 template <class R, class... P>
-struct host_signature<R (*)(P...)> {
+struct host_signature<R (*)(P...)> : host_signature<void (*)(P...)> {
     static_assert(sizeof(R*) == 0, "graphjit: a kernel returns void; give its result through an Out<T>");
 };
 template <class R, class... P>

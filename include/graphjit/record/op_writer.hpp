@@ -16,7 +16,7 @@ protected:
     // One op: begin_op, its pieces in any order, end_op.
 
     /// Returns the zeroed block, or null: then the op is lost and the pieces must not be written.
-    [[nodiscard]] std::byte* begin_op(OpKind kind, const KernelInfo& info, std::uintptr_t handle, const char* name,
+    [[nodiscard]] std::byte* begin_op(OpKind kind, const KernelInfo& info, std::uintptr_t handle, Text name,
                                       std::size_t most_accesses) noexcept {
         mark_ = {list_.accesses_.size(), list_.uses_.size(), list_.blocks_.size(), list_.text_.size()};
         op_failed_ = false;
@@ -34,7 +34,7 @@ protected:
                                              .device = device_,
                                              .block = static_cast<std::uint32_t>(start),
                                              .first_access = static_cast<std::uint32_t>(mark_.accesses),
-                                             .name = name == nullptr ? TextRef{} : add_text(name),
+                                             .name = add_text(name),
                                              .info = &info,
                                              .handle = handle});
         if (!pushed) {
@@ -47,7 +47,7 @@ protected:
     }
 
     template <class To, class From>
-    OpIndex copy_views(const char* name, const To& destination, const From& source) noexcept {
+    OpIndex copy_views(Text name, const To& destination, const From& source) noexcept {
         std::byte* block = begin_op(OpKind::copy, detail::copy_info, 0, name, 2);
         if (block == nullptr) return OpIndex::none;
         add_view(block, offsetof(CopyBlock, destination), Access::out, destination);
@@ -63,7 +63,7 @@ protected:
     }
 
     template <class To>
-    [[nodiscard]] std::byte* begin_fill(const char* name, std::uint32_t element_bytes, const To& destination) noexcept {
+    [[nodiscard]] std::byte* begin_fill(Text name, std::uint32_t element_bytes, const To& destination) noexcept {
         std::byte* block = begin_op(OpKind::fill, detail::fill_info, 0, name, 1);
         if (block == nullptr) return nullptr;
         std::memcpy(block + offsetof(FillBlock, pattern_bytes), &element_bytes, sizeof element_bytes);

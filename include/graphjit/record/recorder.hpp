@@ -15,6 +15,20 @@ template <class... A>
 inline constexpr bool starts_with_dims = false;
 template <class First, class... Rest>
 inline constexpr bool starts_with_dims<First, Rest...> = std::is_convertible_v<First, LaunchExprs>;
+
+/// Not a name: what stands where a kernel should, even if it is none, so that a sentence can say so.
+template <class K>
+concept in_place_of_kernel = !std::is_convertible_v<const K&, Text>;
+
+template <class Backend>
+struct kernel_family_of {
+    using type = void;
+};
+template <class Backend>
+    requires requires { typename Backend::kernel_family; }
+struct kernel_family_of<Backend> {
+    using type = typename Backend::kernel_family;
+};
 }  // namespace detail
 
 /// The range of a Variable, both ends included.
@@ -29,7 +43,9 @@ struct VariableRange {
 /// Threads: one at a time; different recorders from any threads at once.
 template <class Backend>
 class Recorder : public OpWriter {
-    using Family = typename Backend::kernel_family;
+    using Family = typename detail::kernel_family_of<Backend>::type;
+    static_assert(!std::is_void_v<Family>,
+                  "graphjit: backend lacks the type kernel_family. See docs/adding_a_backend.md");
 
 public:
     explicit Recorder(Backend backend = Backend{}) noexcept : backend_(std::move(backend)) {}
@@ -38,7 +54,8 @@ public:
 
     /// Registers memory. Two registrations may overlap: ops are ordered by the bytes they touch, not by handle.
     template <class T>
-    [[nodiscard]] Buffer<T> buffer(const char* name, T* data, std::int64_t count, DeviceId device = {}) {
+    [[nodiscard]] Buffer<T> buffer(Text name, T* data, Count elements, DeviceId device = {}) {
+        const std::int64_t count = elements.value();
         if (count < 0 || count > INT64_MAX / static_cast<std::int64_t>(sizeof(T)) || (data == nullptr && count != 0)) {
             fail(ErrorCode::invalid_argument, "a buffer has no address or a negative size", name);
             return {};
@@ -52,22 +69,23 @@ public:
     }
     template <class Range>
         requires requires(Range& range) { *range.data(), range.size(); }
-    [[nodiscard]] auto buffer(const char* name, Range&& range, DeviceId device = {}) {
-        return buffer(name, range.data(), static_cast<std::int64_t>(range.size()), device);
+    [[nodiscard]] auto buffer(Text name, Range&& range, DeviceId device = {}) {
+        static_assert(detail::outlives_call<Range>,
+                      "graphjit: a temporary is registered as a buffer; it would be gone by replay");
+        return buffer(name, range.data(), range.size(), device);
     }
     template <class T, std::size_t N>
-    [[nodiscard]] Buffer<T> buffer(const char* name, T (&array)[N], DeviceId device = {}) {
-        return buffer(name, array, static_cast<std::int64_t>(N), device);
+    [[nodiscard]] Buffer<T> buffer(Text name, T (&array)[N], DeviceId device = {}) {
+        return buffer(name, array, N, device);
     }
-    [[nodiscard]] Token token(const char* name) {
-        return detail::HandleAccess::buffer<TokenElement>(add_memory(name, {}));
-    }
+    [[nodiscard]] Token token(Text name) { return detail::HandleAccess::buffer<TokenElement>(add_memory(name, {})); }
 
     // Slots: what a replay may change.
 
     /// A buffer that replays give. `count` bounds what ops may touch of it.
     template <class T>
-    [[nodiscard]] Input<T> input(const char* name, std::int64_t count, DeviceId device = {}) {
+    [[nodiscard]] Input<T> input(Text name, Count elements, DeviceId device = {}) {
+        const std::int64_t count = elements.value();
         if (count < 0 || count > INT64_MAX / static_cast<std::int64_t>(sizeof(T))) {
             fail(ErrorCode::invalid_argument, "an input has a negative size", name);
             return {};
@@ -82,18 +100,18 @@ public:
                                                     slot);
         return detail::HandleAccess::input<T>(view, slot);
     }
-    [[nodiscard]] Variable variable(const char* name, VariableRange range) {
+    [[nodiscard]] Variable variable(Text name, VariableRange range) {
         return detail::HandleAccess::variable(owner(), add_variable(name, {range.min, range.max}, nullptr));
     }
-    [[nodiscard]] Variable variable(const char* name, VariableRange range, std::int64_t initial) {
+    [[nodiscard]] Variable variable(Text name, VariableRange range, std::int64_t initial) {
         return detail::HandleAccess::variable(owner(), add_variable(name, {range.min, range.max}, &initial));
     }
     template <class T>
-    [[nodiscard]] Slot<T> slot(const char* name) {
+    [[nodiscard]] Slot<T> slot(Text name) {
         return detail::HandleAccess::slot<T>(owner(), add_value(name, nullptr, sizeof(T), alignof(T)));
     }
     template <class T>
-    [[nodiscard]] Slot<T> slot(const char* name, std::type_identity_t<T> initial) {
+    [[nodiscard]] Slot<T> slot(Text name, std::type_identity_t<T> initial) {
         return detail::HandleAccess::slot<T>(owner(), add_value(name, &initial, sizeof(T), alignof(T)));
     }
     /// Keeps an expression, so that longer ones can be built of it.
@@ -111,51 +129,50 @@ public:
     // Ops. A leading text names the op in errors and pictures.
 
     /// Launches a kernel: `launch([name,] kernel, [dims,] arguments…, [reads(x), writes(y), updates(z)…])`.
-    template <kernel_type K, class... A>
+    template <detail::in_place_of_kernel K, class... A>
         requires(!detail::starts_with_dims<A...>)
     OpIndex launch(const K& kernel, const A&... arguments) {
-        return record<Family, false>(OpKind::kernel, nullptr, kernel, nullptr, arguments...);
+        return record<Family, false>(OpKind::kernel, Text{}, kernel, nullptr, arguments...);
     }
-    template <kernel_type K, class... A>
+    template <detail::in_place_of_kernel K, class... A>
     OpIndex launch(const K& kernel, const LaunchExprs& dims, const A&... arguments) {
-        return record<Family, true>(OpKind::kernel, nullptr, kernel, &dims, arguments...);
+        return record<Family, true>(OpKind::kernel, Text{}, kernel, &dims, arguments...);
     }
-    template <kernel_type K, class... A>
+    template <detail::in_place_of_kernel K, class... A>
         requires(!detail::starts_with_dims<A...>)
-    OpIndex launch(const char* name, const K& kernel, const A&... arguments) {
+    OpIndex launch(Text name, const K& kernel, const A&... arguments) {
         return record<Family, false>(OpKind::kernel, name, kernel, nullptr, arguments...);
     }
-    template <kernel_type K, class... A>
-    OpIndex launch(const char* name, const K& kernel, const LaunchExprs& dims, const A&... arguments) {
+    template <detail::in_place_of_kernel K, class... A>
+    OpIndex launch(Text name, const K& kernel, const LaunchExprs& dims, const A&... arguments) {
         return record<Family, true>(OpKind::kernel, name, kernel, &dims, arguments...);
     }
 
     /// Calls a host kernel at this place of the order, whatever the backend.
-    template <kernel_type K, class... A>
+    template <detail::in_place_of_kernel K, class... A>
     OpIndex host_call(const K& kernel, const A&... arguments) {
-        return record<HostFamily, false>(OpKind::host_call, nullptr, kernel, nullptr, arguments...);
+        return record<HostFamily, false>(OpKind::host_call, Text{}, kernel, nullptr, arguments...);
     }
-    template <kernel_type K, class... A>
-    OpIndex host_call(const char* name, const K& kernel, const A&... arguments) {
+    template <detail::in_place_of_kernel K, class... A>
+    OpIndex host_call(Text name, const K& kernel, const A&... arguments) {
         return record<HostFamily, false>(OpKind::host_call, name, kernel, nullptr, arguments...);
     }
 
     /// Copies all of `source` to `destination`; both have the same size and do not overlap.
     template <class Destination, class Source>
     OpIndex copy(const Destination& destination, const Source& source) {
-        return copy(nullptr, destination, source);
+        return copy(Text{}, destination, source);
     }
     template <class Destination, class Source>
-    OpIndex copy(const char* name, const Destination& destination, const Source& source);
+    OpIndex copy(Text name, const Destination& destination, const Source& source);
 
     /// Fills all of `destination` with a value: a constant, a Slot, or for integers an Expr.
     template <class Destination, class Value>
-        requires(detail::view_traits<Destination>::is_view)
     OpIndex fill(const Destination& destination, const Value& value) {
-        return fill(nullptr, destination, value);
+        return fill(Text{}, destination, value);
     }
     template <class Destination, class Value>
-    OpIndex fill(const char* name, const Destination& destination, const Value& value);
+    OpIndex fill(Text name, const Destination& destination, const Value& value);
 
     /// Ends the recording. Errors: the first one since `clear_error`.
     [[nodiscard]] Result<OpListOf<Backend>> finish() && noexcept {
@@ -168,17 +185,21 @@ private:
     using View = detail::HandleAccess;
 
     template <class Family, bool HasDims, class K, class... A>
-    OpIndex record(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims, const A&... arguments) {
-        static_assert(std::is_same_v<typename K::family, Family>,
-                      "graphjit: this kernel belongs to another backend than the recorder");
-        if constexpr (detail::launch_check<K, HasDims, A...>::holds()) {
-            return write<K>(kind, name, kernel, dims, std::index_sequence_for<A...>{}, arguments...);
+    OpIndex record(OpKind kind, Text name, const K& kernel, const LaunchExprs* dims, const A&... arguments) {
+        static_assert(kernel_type<K>,
+                      "graphjit: what is launched is no kernel; write gj::kernel<f> for a host function f");
+        if constexpr (kernel_type<K>) {
+            constexpr bool same_family = std::is_same_v<typename K::family, Family>;
+            static_assert(same_family, "graphjit: this kernel belongs to another backend than the recorder");
+            if constexpr (same_family && detail::launch_check<K, HasDims, A...>::holds()) {
+                return write<K>(kind, name, kernel, dims, std::index_sequence_for<A...>{}, arguments...);
+            }
         }
         return OpIndex::none;
     }
 
     template <class K, std::size_t... N, class... A>
-    OpIndex write(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims, std::index_sequence<N...>,
+    OpIndex write(OpKind kind, Text name, const K& kernel, const LaunchExprs* dims, std::index_sequence<N...>,
                   const A&... arguments);
 
     /// Argument `N`, or an access behind the last argument.
@@ -222,7 +243,7 @@ private:
 
 template <class Backend>
 template <class K, std::size_t... N, class... A>
-OpIndex Recorder<Backend>::write(OpKind kind, const char* name, const K& kernel, const LaunchExprs* dims,
+OpIndex Recorder<Backend>::write(OpKind kind, Text name, const K& kernel, const LaunchExprs* dims,
                                  [[maybe_unused]] std::index_sequence<N...>, const A&... arguments) {
     std::byte* block = begin_op(kind, K::info, kernel.handle(), name, sizeof...(A));
     if (block == nullptr) return OpIndex::none;
@@ -237,27 +258,39 @@ OpIndex Recorder<Backend>::write(OpKind kind, const char* name, const K& kernel,
 
 template <class Backend>
 template <class Destination, class Source>
-OpIndex Recorder<Backend>::copy(const char* name, const Destination& destination, const Source& source) {
-    using To = typename detail::view_traits<Destination>::element;
-    using From = typename detail::view_traits<Source>::element;
-    static_assert(!std::is_const_v<To>, "graphjit: the destination of a copy is const");
-    static_assert(std::is_same_v<To, std::remove_const_t<From>>,
-                  "graphjit: the two ends of a copy have different element types; use Buffer::as<T>()");
-    return copy_views(name, View::view(destination), View::view(source));
+OpIndex Recorder<Backend>::copy(Text name, const Destination& destination, const Source& source) {
+    using To = detail::view_traits<Destination>;
+    using From = detail::view_traits<Source>;
+    static_assert(To::is_view && From::is_view, "graphjit: a copy is from a Buffer or Input to a Buffer or Input "
+                                                "(memory is registered with Recorder::buffer)");
+    if constexpr (To::is_view && From::is_view) {
+        static_assert(!std::is_const_v<typename To::element>, "graphjit: the destination of a copy is const");
+        static_assert(
+            std::is_same_v<std::remove_const_t<typename To::element>, std::remove_const_t<typename From::element>>,
+            "graphjit: the two ends of a copy have different element types; use Buffer::as<T>()");
+        return copy_views(name, View::view(destination), View::view(source));
+    }
+    return OpIndex::none;
 }
 
 template <class Backend>
 template <class Destination, class Value>
-OpIndex Recorder<Backend>::fill(const char* name, const Destination& destination, const Value& value) {
-    using T = typename detail::view_traits<Destination>::element;
-    static_assert(!std::is_const_v<T>, "graphjit: the destination of a fill is const");
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= FillBlock::max_pattern,
-                  "graphjit: a fill value is at most 16 bytes that can be copied as such");
-    static_assert(detail::argument_check<2, T, Value>::holds());
-    std::byte* block = begin_fill(name, sizeof(T), View::view(destination));
-    if (block == nullptr) return OpIndex::none;
-    put_value<T>(block, offsetof(FillBlock, pattern), value);
-    return end_op();
+OpIndex Recorder<Backend>::fill(Text name, const Destination& destination, const Value& value) {
+    using To = detail::view_traits<Destination>;
+    static_assert(To::is_view, "graphjit: a fill is of a Buffer or Input (memory is registered with Recorder::buffer)");
+    if constexpr (To::is_view) {
+        using T = typename To::element;
+        static_assert(!std::is_const_v<T>, "graphjit: the destination of a fill is const");
+        constexpr bool fits = std::is_trivially_copyable_v<T> && sizeof(T) <= FillBlock::max_pattern;
+        static_assert(fits, "graphjit: a fill value is at most 16 bytes that can be copied as such");
+        if constexpr (!std::is_const_v<T> && fits && detail::argument_check<0, T, Value>::holds()) {
+            std::byte* block = begin_fill(name, sizeof(T), View::view(destination));
+            if (block == nullptr) return OpIndex::none;
+            put_value<T>(block, offsetof(FillBlock, pattern), value);
+            return end_op();
+        }
+    }
+    return OpIndex::none;
 }
 
 }  // namespace graphjit::inline v0

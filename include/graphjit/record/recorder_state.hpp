@@ -1,6 +1,7 @@
 // The state of a recording: its memory, slots and expressions, and its first error.
 #pragma once
 
+#include <graphjit/base/text.hpp>
 #include <graphjit/record/handles.hpp>
 #include <graphjit/record/op_list.hpp>
 
@@ -70,19 +71,19 @@ protected:
         }
         first_error_ = error;
     }
-    GRAPHJIT_COLD void fail(ErrorCode code, const char* sentence, const char* name) noexcept {
+    GRAPHJIT_COLD void fail(ErrorCode code, const char* sentence, Text name) noexcept {
         const bool first = first_error_.ok();
         fail(code, sentence);
         if (!first) return;
         Error error = first_error_.error();
-        if (name != nullptr) error.slot_name = ShortName(Span<const char>(name, std::strlen(name)));
+        error.slot_name = ShortName(name.characters());
         first_error_ = error;
     }
     GRAPHJIT_COLD void fail_memory() noexcept { fail(ErrorCode::out_of_memory, "no memory to record into"); }
 
     // Memory and slots.
 
-    detail::ConstantView add_memory(const char* name, MemoryRecord record) noexcept {
+    detail::ConstantView add_memory(Text name, MemoryRecord record) noexcept {
         detail::ConstantView view{owner(), static_cast<MemoryIndex>(list_.memories_.size()), 0, record.bytes};
         if (!add_name(name, record.name) || !list_.memories_.push(record)) {
             fail_memory();
@@ -92,7 +93,7 @@ protected:
     }
 
     /// Memory and its slot: both or none.
-    detail::ConstantView add_input(const char* name, MemoryRecord record, SlotIndex& slot) noexcept {
+    detail::ConstantView add_input(Text name, MemoryRecord record, SlotIndex& slot) noexcept {
         record.slot = static_cast<SlotIndex>(list_.slots_.size());
         detail::ConstantView view = add_memory(name, record);
         slot = SlotIndex::none;
@@ -105,7 +106,7 @@ protected:
         return view;
     }
 
-    SlotIndex add_slot(const char* name, SlotRecord record) noexcept {
+    SlotIndex add_slot(Text name, SlotRecord record) noexcept {
         const auto slot = static_cast<SlotIndex>(list_.slots_.size());
         if (!add_name(name, record.name) || !list_.slots_.push(record)) {
             fail_memory();
@@ -114,7 +115,7 @@ protected:
         return slot;
     }
 
-    SlotIndex add_variable(const char* name, Bounds range, const std::int64_t* initial) noexcept {
+    SlotIndex add_variable(Text name, Bounds range, const std::int64_t* initial) noexcept {
         if (range.min > range.max || (initial != nullptr && (*initial < range.min || *initial > range.max))) {
             fail(ErrorCode::invalid_argument, "a Variable's range is empty, or its initial value lies outside", name);
             return SlotIndex::none;
@@ -133,7 +134,7 @@ protected:
         return slot;
     }
 
-    SlotIndex add_value(const char* name, const void* initial, std::size_t bytes, std::size_t align) noexcept {
+    SlotIndex add_value(Text name, const void* initial, std::size_t bytes, std::size_t align) noexcept {
         const std::size_t offset = (list_.values_.size() + align - 1) / align * align;
         if (!list_.values_.resize(offset + bytes, std::byte{0})) {
             fail_memory();
@@ -195,21 +196,21 @@ protected:
     }
 
     /// False where memory ran out.
-    [[nodiscard]] bool add_name(const char* text, TextRef& name) noexcept {
+    [[nodiscard]] bool add_name(Text text, TextRef& name) noexcept {
         name = add_text(text);
-        return text == nullptr || name.begin != TextRef::none;
+        return text.is_null() || name.begin != TextRef::none;
     }
 
-    TextRef add_text(const char* text) noexcept {
-        if (text == nullptr) return {};
-        const std::size_t size = std::strlen(text);
+    TextRef add_text(Text text) noexcept {
+        if (text.is_null()) return {};
+        const std::size_t size = text.characters().size();
         const std::size_t begin = list_.text_.size();
         char* place = list_.text_.append(size);
         if (place == nullptr && size != 0) {
             fail_memory();
             return {};
         }
-        if (size != 0) std::memcpy(place, text, size);
+        if (size != 0) std::memcpy(place, text.characters().data(), size);
         return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size)};
     }
 

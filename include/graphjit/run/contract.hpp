@@ -26,6 +26,16 @@ struct OpView {
     const OpRecord* record = nullptr;
     const std::byte* block = nullptr;  // the arguments, as `record->info` lays them out
     Span<const char> name;
+
+    /// An error that names this op.
+    [[nodiscard]] GRAPHJIT_COLD Error error(ErrorCode code, const char* sentence) const noexcept {
+        Error error;
+        error.code = code;
+        error.text = sentence;
+        error.op = index;
+        error.op_name = ShortName(name);
+        return error;
+    }
 };
 
 template <class B>

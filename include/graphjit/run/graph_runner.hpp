@@ -20,35 +20,40 @@ class GraphRunner : protected ReplayChecks<Derived> {
         Checks::list_, Checks::round_, Checks::state_, Checks::symbols_, Checks::table_;
 
 public:
-    /// Gives an input its buffer, for this and all later replays. A bare pointer is taken to be large enough; what has
-    /// `data()` and `size()` is checked.
+    /// Gives an input its buffer, for this and all later replays: an array, anything with `data()` and `size()`, or a
+    /// bare pointer, which is taken to be large enough.
     /// Errors: none here; `replay` checks all that was set before it does anything.
-    template <class T>
-    Derived& set(const Input<T>& input, std::type_identity_t<T>* data) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data, SlotValue::unknown_bytes,
-                         SlotValue::recorded_device);
-    }
-    template <class T>
-    Derived& set(const Input<T>& input, std::nullptr_t) noexcept {
-        return set(input, static_cast<T*>(nullptr));
-    }
-    template <class T, class Range>
-        requires requires(Range& range) {
-            { range.data() } -> std::convertible_to<T*>;
-            range.size();
+    template <class T, class Given>
+    Derived& set(const Input<T>& input, Given&& given) noexcept {
+        using Plain = std::remove_reference_t<Given>;
+        constexpr bool is_range = requires {
+            { given.data() } -> std::convertible_to<T*>;
+            given.size();
+        };
+        if constexpr (std::is_array_v<Plain> && std::is_convertible_v<Given, T*>) {
+            return set(input, given, std::extent_v<Plain>);
+        } else if constexpr (std::is_convertible_v<Given, T*>) {
+            return set_input(detail::HandleAccess::owner(input), input.slot(), static_cast<T*>(given),
+                             SlotValue::unknown_bytes, SlotValue::recorded_device);
+        } else {
+            static_assert(is_range, "graphjit: an input is set to something that is no memory of its element type");
+            if constexpr (is_range) {
+                static_assert(detail::outlives_call<Given>,
+                              "graphjit: an input is set to a temporary; it would be gone by replay");
+                return set(input, given.data(), given.size());
+            }
+            return derived();
         }
-    Derived& set(const Input<T>& input, Range&& range) noexcept {
-        return set(input, range.data(), static_cast<std::int64_t>(range.size()));
     }
     /// Units: `count` elements.
     template <class T>
-    Derived& set(const Input<T>& input, std::type_identity_t<T>* data, std::int64_t count) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data, bytes_of<T>(count),
+    Derived& set(const Input<T>& input, std::type_identity_t<T>* data, Count count) noexcept {
+        return set_input(detail::HandleAccess::owner(input), input.slot(), data, bytes_of<T>(count.value()),
                          SlotValue::recorded_device);
     }
     template <class T>
-    Derived& set(const Input<T>& input, std::type_identity_t<T>* data, std::int64_t count, DeviceId device) noexcept {
-        return set_input(detail::HandleAccess::owner(input), input.slot(), data, bytes_of<T>(count),
+    Derived& set(const Input<T>& input, std::type_identity_t<T>* data, Count count, DeviceId device) noexcept {
+        return set_input(detail::HandleAccess::owner(input), input.slot(), data, bytes_of<T>(count.value()),
                          static_cast<std::int32_t>(device));
     }
     Derived& set(const Variable& variable, std::int64_t value) noexcept {

@@ -18,7 +18,9 @@ struct BoundRange {
     std::uintptr_t end = 0;
 
     [[nodiscard]] constexpr bool meets(const BoundRange& other) const noexcept {
-        return begin < other.end && other.begin < end;
+        const std::uintptr_t first = begin < other.begin ? other.begin : begin;
+        const std::uintptr_t last = end < other.end ? end : other.end;
+        return first < last;  // never where one of them has no bytes
     }
 };
 

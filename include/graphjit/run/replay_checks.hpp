@@ -121,11 +121,14 @@ protected:
 
 private:
     [[nodiscard]] GRAPHJIT_COLD Status refuse(ErrorCode code, const char* sentence, OpIndex op, SlotIndex slot,
-                                              std::int64_t value, std::int64_t limit) noexcept {
+                                              std::int64_t value, std::int64_t limit, const char* value_is = "given",
+                                              const char* limit_is = "limit") noexcept {
         Error error = list_.error(code, sentence, op, slot);
         error.has_value = true;
         error.value = value;
         error.limit = limit;
+        error.value_is = value_is;
+        error.limit_is = limit_is;
         return error;
     }
     [[nodiscard]] GRAPHJIT_COLD Status refuse(ErrorCode code, const char* sentence, OpIndex op,
@@ -154,19 +157,20 @@ private:
         }
         if (static_cast<std::uint64_t>(given.value) % memory.align != 0) {
             return refuse(ErrorCode::misaligned, "an input is not aligned for its elements",
-                          detail::user_of(list_, slot), slot, given.value, memory.align);
+                          detail::user_of(list_, slot), slot, given.value, memory.align, "address", "alignment");
         }
         if (given.bytes != SlotValue::unknown_bytes && given.bytes < need.bytes) {
             return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", need.op, slot,
-                          given.bytes, need.bytes);
+                          given.bytes, need.bytes, "bytes given", "needed");
         }
         if (given.device != SlotValue::recorded_device && given.device != static_cast<std::int32_t>(memory.device) &&
             !derived().reaches(memory.device, static_cast<DeviceId>(given.device))) {
             return refuse(ErrorCode::wrong_device, "an input lies on another device than it was recorded for",
-                          detail::user_of(list_, slot), slot, given.device, static_cast<std::int64_t>(memory.device));
+                          detail::user_of(list_, slot), slot, given.device, static_cast<std::int64_t>(memory.device),
+                          "device", "recorded");
         }
         bind(slot);
-        (void)inputs_.push(index);  // reserved for every slot in build
+        if (overlap_.uses(index)) (void)inputs_.push(index);  // reserved for every slot in build
         for (const std::uint32_t use : table_.symbols(slot)) touch(use);
         return {};
     }
@@ -238,13 +242,13 @@ private:
         const std::int64_t bytes = use.size == ExprIndex::none ? use.bytes : exprs_.current(use.size);
         if (value < 0 || bytes < 0 || value > use.within || bytes > use.within - value) {
             return refuse(ErrorCode::out_of_range, "a view lies outside its buffer", use.op,
-                          detail::variable_of(list_, use), value, use.within - bytes);
+                          detail::variable_of(list_, use), value, use.within - bytes, "first byte", "last possible");
         }
         if (use.slot == SlotIndex::none) return {};
         const std::int64_t given = state_.pending(use.slot).bytes;
         if (given != SlotValue::unknown_bytes && bytes != 0 && given < use.add + value + bytes) {
             return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", use.op, use.slot, given,
-                          use.add + value + bytes);
+                          use.add + value + bytes, "bytes given", "needed");
         }
         return {};
     }

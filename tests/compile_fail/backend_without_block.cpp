@@ -1,0 +1,11 @@
+// expect: graphjit: backend lacks block\(NativeExec&, OpIndex\) -> std::byte\*\. See docs/adding_a_backend\.md
+#include <graphjit/backend/null.hpp>
+#include <graphjit/run/multi_graph_runner.hpp>
+
+struct Backend : graphjit::NullBackend {
+#ifdef GRAPHJIT_FAIL
+    void block() = delete;
+#endif
+};
+
+static_assert(sizeof(graphjit::MultiGraphRunner<Backend>) != 0);

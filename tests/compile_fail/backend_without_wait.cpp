@@ -1,0 +1,11 @@
+// expect: graphjit: backend lacks wait\(NativeExec&\) -> Status\. See docs/adding_a_backend\.md
+#include <graphjit/backend/null.hpp>
+#include <graphjit/run/multi_graph_runner.hpp>
+
+struct Backend : graphjit::NullBackend {
+#ifdef GRAPHJIT_FAIL
+    void wait() = delete;
+#endif
+};
+
+static_assert(sizeof(graphjit::MultiGraphRunner<Backend>) != 0);

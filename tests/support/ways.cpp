@@ -1,0 +1,69 @@
+#include "support/ways.hpp"
+
+namespace test {
+
+CpuRunner::CpuRunner(Graph&& runner, std::string way) : graph_(new Graph(std::move(runner))), way_(std::move(way)) {}
+CpuRunner::CpuRunner(Eager&& runner, std::string way) : eager_(new Eager(std::move(runner))), way_(std::move(way)) {}
+CpuRunner::CpuRunner(Adversary&& runner, std::string way)
+    : adversary_(new Adversary(std::move(runner))), way_(std::move(way)) {}
+CpuRunner::CpuRunner(CpuRunner&&) noexcept = default;
+CpuRunner& CpuRunner::operator=(CpuRunner&&) noexcept = default;
+CpuRunner::~CpuRunner() = default;
+
+gj::Status CpuRunner::replay() { return graph_ ? graph_->replay() : eager_ ? eager_->replay() : adversary_->replay(); }
+const gj::ReplayCounters& CpuRunner::counters() const {
+    return graph_ ? graph_->counters() : eager_ ? eager_->counters() : adversary_->counters();
+}
+const gj::Dag& CpuRunner::dag() const { return graph_ ? graph_->dag() : eager_ ? eager_->dag() : adversary_->dag(); }
+
+CpuRunner as_graph(const CpuList& list) { return {gj::instantiate(list).value(), "as a graph"}; }
+CpuRunner eagerly(const CpuList& list) { return {CpuRunner::Eager::create(list).value(), "eagerly"}; }
+CpuRunner in_random_order(const CpuList& list, std::uint64_t seed, unsigned threads) {
+    return {CpuRunner::Adversary::create(list, {.seed = seed, .threads = threads}).value(),
+            "in a random order, seed " + std::to_string(seed) + ", threads " + std::to_string(threads)};
+}
+
+std::vector<CpuRunner> all_ways(const CpuList& list) {
+    std::vector<CpuRunner> ways;
+    ways.push_back(as_graph(list));
+    ways.push_back(eagerly(list));
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) ways.push_back(in_random_order(list, seed, seed % 3 == 0 ? 3 : 1));
+    return ways;
+}
+
+gj::Dag plan_of(const gj::OpList& list) {
+    gj::Planner planner;
+    return planner.plan(list).value();
+}
+
+std::string edges(const gj::Dag& dag) {
+    std::string text;
+    for (unsigned i = 0; i < dag.size(); ++i) {
+        for (const gj::OpIndex before : dag.dependencies(op(i))) {
+            if (!text.empty()) text += ' ';
+            text += std::to_string(to_integer(before)) + ">" + std::to_string(i);
+        }
+    }
+    return text;
+}
+std::string edges(const gj::OpList& list) { return edges(plan_of(list)); }
+
+bool has_path(const gj::Dag& dag, unsigned from, unsigned to) {
+    for (const gj::OpIndex before : dag.dependencies(op(to))) {
+        const unsigned step = to_integer(before);
+        if (step == from || (step > from && has_path(dag, from, step))) return true;
+    }
+    return false;
+}
+
+std::string verdict(const gj::Verdict& given) {
+    const char* kinds[] = {"right", "not ordered", "needless edge", "bad edge", "out of memory"};
+    std::string text = kinds[static_cast<unsigned>(given.kind)];
+    if (given.a != gj::OpIndex::none) {
+        text += ": " + std::to_string(to_integer(given.a)) + " " + std::to_string(to_integer(given.b));
+    }
+    return text;
+}
+std::string verdict(const gj::OpList& list) { return verdict(gj::verify(list, plan_of(list))); }
+
+}  // namespace test

@@ -1,0 +1,292 @@
+#include <graphjit/run/graph_runner.hpp>
+
+#include <graphjit/run/eager_runner.hpp>
+
+#include "support/kernels.hpp"
+#include "support/random.hpp"
+#include "support/recording_backend.hpp"
+#include "support/unit/failing_allocations.hpp"
+#include "support/ways.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace test;
+
+/// Two inputs, a value, two Variables; five ops that use them in every way.
+struct Fixture {
+    DeviceLog log;
+    std::int32_t in_memory[32] = {};
+    std::int32_t out_memory[32] = {};
+    std::int32_t other_memory[32] = {};
+    std::int32_t results[16] = {};
+    gj::Input<const std::int32_t> in;
+    gj::Input<std::int32_t> out;
+    gj::Slot<std::int32_t> number;
+    gj::Variable at, count;
+    RecordingList list;
+
+    Fixture() {
+        for (int i = 0; i < 32; ++i) in_memory[i] = i;
+        RecordingRecorder rec(RecordingBackend{&log});
+        in = rec.input<const std::int32_t>("in", 16);
+        out = rec.input<std::int32_t>("out", 16);
+        number = rec.slot<std::int32_t>("number");
+        at = rec.variable("at", {.min = 0, .max = 12});
+        count = rec.variable("count", {.min = 0, .max = 16});
+        const auto result = rec.buffer("result", results);
+        (void)rec.launch("mix", mix<>, result.slice(0, 4), in, number);        // in whole, number
+        (void)rec.launch("add", add<>, out, in.slice(4, 4), in.slice(at, 4));  // out, in part, in symbolic
+        (void)rec.launch("fill", fill<>, result.slice(4, 4), at + 1);          // at
+        (void)rec.launch("iota", iota, {.groups = {count}}, out);              // count, out
+        (void)rec.fill("rest", result.slice(8, 4), number);                    // number
+        list = std::move(rec).finish().value();
+    }
+    template <class Runner>
+    void set_all(Runner& runner) {
+        runner.set(in, in_memory).set(out, out_memory).set(number, 7).set(at, 3).set(count, 2);
+    }
+};
+
+struct Counts {
+    std::uint64_t replays, patches, evaluations, updates;
+    friend bool operator==(const Counts&, const Counts&) = default;
+};
+/// How far the counters went since the last call.
+template <class Runner>
+class Progress {
+public:
+    explicit Progress(Runner& runner) : runner_(runner) {}
+    Counts operator()() {
+        const gj::ReplayCounters now = runner_.counters();
+        const Counts since{now.replays - last_.replays, now.patches - last_.patches,
+                           now.expr_evaluations - last_.expr_evaluations, now.native_updates - last_.native_updates};
+        last_ = now;
+        return since;
+    }
+
+private:
+    Runner& runner_;
+    gj::ReplayCounters last_;
+};
+
+TEST_CASE("replay: patches what changed, and tells the device of an op once") {
+    Fixture f;
+    RecordingRunner runner = gj::instantiate(f.list).value();
+    Progress progress(runner);
+    f.set_all(runner);
+    REQUIRE(replay_error(runner) == "");
+    // in: mix, add twice; out: add, iota; number: mix, rest; at: fill, and the part of add; count: iota. The place of
+    // the part counts once.
+    CHECK(progress() == Counts{1, 9, 2, 5});
+
+    REQUIRE(replay_error(runner) == "");
+    CHECK(progress() == Counts{1, 0, 0, 0});
+    f.set_all(runner);  // the same again
+    REQUIRE(replay_error(runner) == "");
+    CHECK(progress() == Counts{1, 0, 0, 0});
+
+    REQUIRE(replay_error(runner.set(f.number, 8)) == "");
+    CHECK(progress() == Counts{1, 2, 0, 2});
+    REQUIRE(replay_error(runner.set(f.count, 3)) == "");
+    CHECK(progress() == Counts{1, 1, 0, 1});
+    REQUIRE(replay_error(runner.set(f.at, 4)) == "");
+    CHECK(progress() == Counts{1, 2, 2, 2});  // at * 4, at + 1
+    REQUIRE(replay_error(runner.set(f.out, f.other_memory)) == "");
+    CHECK(progress() == Counts{1, 2, 0, 2});
+    REQUIRE(replay_error(runner.set(f.in, f.in_memory + 1)) == "");
+    CHECK(progress() == Counts{1, 3, 0, 2});
+    REQUIRE(replay_error(runner.set(f.in, f.in_memory).set(f.at, 5)) == "");
+    CHECK(progress() == Counts{1, 4, 2, 3});  // the moving part depends on both and is written once
+}
+
+TEST_CASE("replay: several values set before one replay count as the last") {
+    Fixture f;
+    RecordingRunner runner = gj::instantiate(f.list).value();
+    Progress progress(runner);
+    f.set_all(runner);
+    REQUIRE(replay_error(runner) == "");
+    (void)progress();
+    runner.set(f.number, 8).set(f.number, 9).set(f.at, 1).set(f.at, 3).set(f.number, 7);
+    REQUIRE(replay_error(runner) == "");
+    CHECK(progress() == Counts{1, 0, 0, 0});
+    CHECK(f.results[8] == 7);
+    runner.set(f.number, 8).set(f.number, 9);
+    REQUIRE(replay_error(runner) == "");
+    CHECK(progress() == Counts{1, 2, 0, 2});
+    CHECK(f.results[8] == 9);
+}
+
+TEST_CASE("replay: ops see what was set, and only what was set") {
+    Fixture f;
+    RecordingRunner runner = gj::instantiate(f.list).value();
+    f.set_all(runner);
+    REQUIRE(replay_error(runner) == "");
+    CHECK(text(f.results) == "7 10 13 16 4 4 4 4 7 7 7 7 0 0 0 0");
+    CHECK(f.out_memory[0] == 1);
+    CHECK(f.out_memory[1] == 2);
+    CHECK(f.out_memory[2] == f.in_memory[6] + f.in_memory[5]);
+    REQUIRE(replay_error(runner.set(f.at, 0).set(f.count, 0)) == "");
+    CHECK(text(f.results) == "7 10 13 16 1 1 1 1 7 7 7 7 0 0 0 0");
+    CHECK(f.out_memory[0] == f.in_memory[4] + f.in_memory[0]);
+}
+
+TEST_CASE("replay: after a failed update nothing counts as there, and the next replay sends all again") {
+    Fixture f;
+    RecordingRunner runner = gj::instantiate(f.list).value();
+    Progress progress(runner);
+    f.set_all(runner);
+    REQUIRE(replay_error(runner) == "");
+    (void)progress();
+    for (std::uint32_t which = 1; which <= 2; ++which) {
+        f.log.forget();
+        f.log.fail_at = which;
+        CHECK(runner.set(f.number, 100 + static_cast<int>(which)).replay().code() == gj::ErrorCode::backend_failure);
+        CHECK(f.log.count(Call::launch) == 0);
+        f.log.fail_at = 0;
+        (void)progress();
+        REQUIRE(replay_error(runner) == "");
+        CHECK(progress() == Counts{1, 9, 2, 5});
+        CHECK(f.results[8] == 100 + static_cast<int>(which));
+        REQUIRE(replay_error(runner) == "");
+        CHECK(progress() == Counts{1, 0, 0, 0});
+    }
+}
+
+TEST_CASE("replay: a failed launch is an error, and the next one runs what was set") {
+    Fixture f;
+    RecordingRunner runner = gj::instantiate(f.list).value();
+    f.set_all(runner);
+    REQUIRE(replay_error(runner) == "");
+    f.log.forget();
+    f.log.fail_at = 3;  // two updates, then the launch
+    CHECK(runner.set(f.number, 50).replay().code() == gj::ErrorCode::backend_failure);
+    CHECK(f.log.text() == "update 0, update 4, launch");
+    f.log.fail_at = 0;
+    REQUIRE(replay_error(runner) == "");
+    CHECK(f.results[8] == 50);
+}
+
+TEST_CASE("replay: sets nothing in stone: a runner that is moved goes on with what it has") {
+    Fixture f;
+    RecordingRunner first = gj::instantiate(f.list).value();
+    f.set_all(first);
+    REQUIRE(replay_error(first) == "");
+    RecordingRunner second = std::move(first);
+    Progress progress(second);
+    (void)progress();
+    REQUIRE(replay_error(second.set(f.number, 9)) == "");
+    CHECK(progress() == Counts{1, 2, 0, 2});
+    CHECK(f.results[8] == 9);
+    RecordingRunner third = gj::instantiate(f.list).value();
+    third = std::move(second);
+    REQUIRE(replay_error(third.set(f.number, 10)) == "");
+    CHECK(f.results[8] == 10);
+}
+
+TEST_CASE("replay: a graph without slots has nothing to check, from the first time on") {
+    std::int32_t memory[4] = {};
+    CpuRecorder rec;
+    (void)rec.launch(inc<>, rec.buffer("m", memory));
+    auto runner = gj::instantiate(std::move(rec)).value();
+    for (int i = 0; i < 5; ++i) REQUIRE(replay_error(runner) == "");
+    CHECK(memory[0] == 5);
+    CHECK(runner.counters().patches == 0);
+    CHECK(runner.counters().replays == 5);
+}
+
+TEST_CASE("replay: an empty graph runs") {
+    CpuRecorder rec;
+    auto runner = gj::instantiate(std::move(rec)).value();
+    CHECK(replay_error(runner) == "");
+    CHECK(runner.ops().size() == 0);
+    CHECK(runner.dag().size() == 0);
+}
+
+TEST_CASE("replay: values of every size arrive whole, and their neighbours stay") {
+    struct Three {
+        std::uint8_t bytes[3];
+    };
+    struct Twelve {
+        std::int32_t values[3];
+    };
+    static std::vector<std::int64_t> seen;
+    constexpr auto echo = [](std::uint8_t a, Three b, std::int16_t c, Twelve d, std::int64_t e, std::int32_t f) {
+        seen = {a, b.bytes[0], b.bytes[1], b.bytes[2], c, d.values[0], d.values[1], d.values[2], e, f};
+    };
+    CpuRecorder rec;
+    const auto a = rec.slot<std::uint8_t>("a", 1);
+    const auto b = rec.slot<Three>("b", {{2, 3, 4}});
+    const auto c = rec.slot<std::int16_t>("c", std::int16_t{5});
+    const auto d = rec.slot<Twelve>("d", {{6, 7, 8}});
+    const auto e = rec.slot<std::int64_t>("e", 9);
+    const auto f = rec.slot<std::int32_t>("f", 10);
+    (void)rec.launch(gj::kernel<echo>, a, b, c, d, e, f);
+    auto runner = gj::instantiate(std::move(rec)).value();
+    REQUIRE(replay_error(runner) == "");
+    CHECK(text(seen) == "1 2 3 4 5 6 7 8 9 10");
+    REQUIRE(replay_error(runner.set(a, std::uint8_t{255})) == "");
+    CHECK(text(seen) == "255 2 3 4 5 6 7 8 9 10");
+    REQUIRE(replay_error(runner.set(b, Three{{20, 30, 40}})) == "");
+    CHECK(text(seen) == "255 20 30 40 5 6 7 8 9 10");
+    REQUIRE(replay_error(runner.set(c, std::int16_t{-5})) == "");
+    CHECK(text(seen) == "255 20 30 40 -5 6 7 8 9 10");
+    REQUIRE(replay_error(runner.set(d, Twelve{{-6, -7, -8}})) == "");
+    CHECK(text(seen) == "255 20 30 40 -5 -6 -7 -8 9 10");
+    REQUIRE(replay_error(runner.set(e, INT64_MIN)) == "");
+    CHECK(text(seen) == "255 20 30 40 -5 -6 -7 -8 -9223372036854775808 10");
+    REQUIRE(replay_error(runner.set(f, -1)) == "");
+    CHECK(text(seen) == "255 20 30 40 -5 -6 -7 -8 -9223372036854775808 -1");
+}
+
+TEST_CASE("replay: integers of every width arrive as their Expr says") {
+    static std::vector<std::int64_t> seen;
+    constexpr auto echo = [](std::int8_t a, std::uint16_t b, std::int32_t c, std::uint32_t d, std::int64_t e) {
+        seen = {a, b, c, d, e};
+    };
+    CpuRecorder rec;
+    const auto x = rec.variable("x", {.min = -100'000, .max = 0xffff'ffff});
+    (void)rec.launch(gj::kernel<echo>, x % 100 - 50, x % 65'536, min(x, 7) * -3, max(x, 0), x - 1);
+    auto runner = gj::instantiate(std::move(rec)).value();
+    REQUIRE(replay_error(runner.set(x, 0xffff'ffff)) == "");
+    CHECK(text(seen) == "45 65535 -21 4294967295 4294967294");
+    REQUIRE(replay_error(runner.set(x, -99'999)) == "");
+    CHECK(text(seen) == "-49 31073 299997 0 -100000");
+}
+
+TEST_CASE("replay: with random values in random order it does what eager ops do, and never allocates") {
+    Random random(1);
+    for (int round = 0; round < 20; ++round) {
+        Fixture f;
+        auto graph = gj::instantiate(f.list).value();
+        auto eager = gj::EagerRunner<RecordingBackend>::create(f.list).value();
+        f.set_all(graph);
+        f.set_all(eager);
+        for (int step = 0; step < 60; ++step) {
+            const auto change = [&](auto handle, auto value) {
+                graph.set(handle, value);
+                eager.set(handle, value);
+            };
+            if (random.chance(30)) change(f.in, f.in_memory + random.below(16));
+            if (random.chance(30)) change(f.out, f.out_memory + random.below(16));
+            if (random.chance(30)) change(f.number, static_cast<std::int32_t>(random.below(100)));
+            if (random.chance(30)) change(f.at, static_cast<std::int64_t>(random.below(15)));     // or too large
+            if (random.chance(30)) change(f.count, static_cast<std::int64_t>(random.below(18)));  // or too large
+            const auto run = [&](auto& runner) {
+                poison_all(f.results, f.out_memory);
+                const FailingAllocations failing(0);
+                const gj::Status status = runner.replay();
+                CHECK(failing.refused() == 0);
+                return std::to_string(static_cast<int>(status.code())) + ' ' + text(f.results) + ' ' +
+                       text(f.out_memory);
+            };
+            const std::string from_graph = run(graph);
+            REQUIRE(run(eager) == from_graph);
+        }
+    }
+}
+
+}  // namespace
