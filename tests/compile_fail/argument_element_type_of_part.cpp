@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d has another element type than the buffer given
+// expect: graphjit: kernel argument 2 has another element type than the buffer given
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d is no integer, given a Variable or Expr
+// expect: graphjit: kernel argument 1 is no integer, given a Variable or Expr
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d is memory; give it a Buffer, an Input or nullptr
+// expect: graphjit: kernel argument 3 is memory; give it a Buffer, an Input or nullptr
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d is an integer, given a floating-point value
+// expect: graphjit: kernel argument 1 is an integer, given a floating-point value
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d cannot be made from the value given
+// expect: graphjit: kernel argument 1 cannot be made from the value given
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

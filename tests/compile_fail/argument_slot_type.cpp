@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d has another type than the Slot given
+// expect: graphjit: kernel argument 1 has another type than the Slot given
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d is a value, given a buffer
+// expect: graphjit: kernel argument 1 is a value, given a buffer
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

@@ -1,4 +1,4 @@
-// expect: graphjit: kernel argument \d is written, but the buffer given is const
+// expect: graphjit: kernel argument 3 is written, but the buffer given is const
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 

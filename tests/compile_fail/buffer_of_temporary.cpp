@@ -2,13 +2,17 @@
 #include <graphjit/backend/cpu.hpp>
 #include <graphjit/record/recorder.hpp>
 
-#include <vector>
+struct Floats {
+    float* data() { return memory; }
+    unsigned size() { return 4; }
+    float memory[4];
+};
 
 void record(graphjit::Recorder<graphjit::CpuBackend>& rec) {
 #ifdef GRAPHJIT_FAIL
-    rec.fill(rec.buffer("memory", std::vector<float>(4)), 0.0f);
+    (void)rec.buffer("floats", Floats());
 #else
-    static std::vector<float> memory(4);
-    rec.fill(rec.buffer("memory", memory), 0.0f);
+    Floats floats;
+    (void)rec.buffer("floats", floats);
 #endif
 }

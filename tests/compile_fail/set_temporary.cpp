@@ -1,13 +1,19 @@
 // expect: graphjit: an input is set to a temporary; it would be gone by replay
-#include <graphjit/graph.hpp>
+#include <graphjit/backend/cpu.hpp>
+#include <graphjit/run/multi_graph_runner.hpp>
 
-#include <vector>
+using Graph = graphjit::MultiGraphRunner<graphjit::CpuBackend>;
 
-void set(graphjit::MultiGraphRunner<graphjit::CpuBackend>& graph, graphjit::Input<float> in) {
+struct Floats {
+    float* data() { return memory; }
+    unsigned size() { return 4; }
+    float memory[4];
+};
+void bind(Graph& graph, const graphjit::Input<float>& in) {
 #ifdef GRAPHJIT_FAIL
-    graph.set(in, std::vector<float>(4));
+    graph.set(in, Floats());
 #else
-    static std::vector<float> memory(4);
-    graph.set(in, memory);
+    Floats floats;
+    graph.set(in, floats);
 #endif
 }

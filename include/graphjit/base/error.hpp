@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    char text_[320] = {};
+    char text_[480] = {};
     std::size_t size_ = 0;
 };
 
@@ -85,8 +85,11 @@ struct Error {
     const char* limit_is = "limit";
     std::int64_t native = 0;            // the vendor's own code
     const char* native_name = nullptr;  // and its name
+    OpIndex other_op = OpIndex::none;   // a second op, for instance one that is not ordered against the first
     ShortName op_name = {};
     ShortName slot_name = {};
+    ShortName other_op_name = {};
+    ShortName other_memory = {};
 
     /// For instance: `graphjit: a Variable is outside its range: op 1 'delay', slot 'pos': given 500, limit 374`.
     [[nodiscard]] GRAPHJIT_COLD ErrorText message() const noexcept {
@@ -97,7 +100,19 @@ struct Error {
             line.add(separator).add("op ").add(std::int64_t{to_integer(op)}).add(" '").add(op_name.c_str()).add("'");
             separator = ", ";
         }
-        if (!slot_name.empty()) { line.add(separator).add("slot '").add(slot_name.c_str()).add("'"); }
+        if (!slot_name.empty()) {
+            line.add(separator).add("slot '").add(slot_name.c_str()).add("'");
+        } else if (slot != SlotIndex::none) {
+            line.add(separator).add("slot ").add(std::int64_t{to_integer(slot)});
+        }
+        if (other_op != OpIndex::none) {
+            line.add(", against op ")
+                .add(std::int64_t{to_integer(other_op)})
+                .add(" '")
+                .add(other_op_name.c_str())
+                .add("'");
+            if (!other_memory.empty()) line.add(", memory '").add(other_memory.c_str()).add("'");
+        }
         if (has_value) line.add(": ").add(value_is).add(" ").add(value).add(", ").add(limit_is).add(" ").add(limit);
         if (native_name != nullptr) line.add(": ").add(native_name).add(" (").add(native).add(")");
         return line;

@@ -99,7 +99,9 @@ public:
 
     /// Pre: `ok()`.
     [[nodiscard]] T& operator*() noexcept { return value_; }
+    [[nodiscard]] const T& operator*() const noexcept { return value_; }
     [[nodiscard]] T* operator->() noexcept { return &value_; }
+    [[nodiscard]] const T* operator->() const noexcept { return &value_; }
 
     /// Pre: not `ok()`.
     [[nodiscard]] const Error& error() const noexcept { return error_; }

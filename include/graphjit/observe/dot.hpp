@@ -24,7 +24,9 @@ public:
     DotWriter& operator<<(std::int64_t value) { return *this << ErrorText().add(value).c_str(); }
     /// A name inside double quotes.
     DotWriter& operator<<(Span<const char> name) {
-        for (const char c : name) {
+        constexpr std::size_t most = 1000;  // Graphviz gives up on strings of 16 KiB
+        for (std::size_t i = 0; i < name.size() && i < most; ++i) {
+            const char c = name[i];
             if (c == '"' || c == '\\') sink_("\\", 1);
             const bool printable = static_cast<unsigned char>(c) >= 0x20;
             sink_(printable ? &c : " ", 1);

@@ -1,6 +1,7 @@
 // From a recording to the order of its ops.
 #pragma once
 
+#include <graphjit/base/csr.hpp>
 #include <graphjit/base/result.hpp>
 #include <graphjit/plan/dag.hpp>
 #include <graphjit/plan/dependency.hpp>
@@ -23,11 +24,6 @@ public:
     }
 
 private:
-    struct Alias {
-        MemoryIndex memory = MemoryIndex::none;  // an access to this
-        ByteRange other;                         // may touch that
-    };
-
     [[nodiscard]] bool plan_into(const OpList& list, Dag& dag) noexcept {
         if (!regions_.build(list.memories()) || !tracker_.reset(list.size()) || !reduction_.reset(list.size()) ||
             !dag.reserve(list.size()) || !list_aliases(list)) {
@@ -43,12 +39,12 @@ private:
             for (const AccessRecord& access : accesses) {
                 if (!reads(access.access)) continue;
                 tracker_.read(regions_.range(access));
-                if (!aliases_.empty()) look_at_aliases(access, false);
+                if (has_aliases_) look_at_aliases(access, false);
             }
             for (const AccessRecord& access : accesses) {
                 if (!writes(access.access)) continue;
                 tracker_.write(regions_.range(access));
-                if (!aliases_.empty()) look_at_aliases(access, true);
+                if (has_aliases_) look_at_aliases(access, true);
             }
             const Span<std::uint32_t> found = tracker_.found();
             std::size_t kept = 0;
@@ -61,25 +57,30 @@ private:
     }
 
     [[nodiscard]] bool list_aliases(const OpList& list) noexcept {
-        aliases_.clear();
+        has_aliases_ = !list.aliases().empty();
+        if (!has_aliases_) return true;
+        if (!aliases_.start(list.memories().size())) return false;
         for (const AliasRecord& alias : list.aliases()) {
-            const ByteRange a = regions_.range(alias.a, list.memory(alias.a).bytes);
-            const ByteRange b = regions_.range(alias.b, list.memory(alias.b).bytes);
-            if (!aliases_.push({alias.a, b}) || !aliases_.push({alias.b, a})) return false;
+            aliases_.count(to_integer(alias.a));
+            aliases_.count(to_integer(alias.b));
+        }
+        if (!aliases_.place()) return false;
+        for (const AliasRecord& alias : list.aliases()) {
+            aliases_.add(to_integer(alias.a), regions_.range(alias.b, list.memory(alias.b).bytes));
+            aliases_.add(to_integer(alias.b), regions_.range(alias.a, list.memory(alias.a).bytes));
         }
         return true;
     }
 
     void look_at_aliases(const AccessRecord& access, bool as_write) noexcept {
-        for (const Alias& alias : aliases_) {
-            if (alias.memory == access.memory) tracker_.look(alias.other, as_write);
-        }
+        for (const ByteRange& other : aliases_[to_integer(access.memory)]) tracker_.look(other, as_write);
     }
 
     Regions regions_;
     DependencyTracker tracker_;
     Reduction reduction_;
-    detail::Array<Alias> aliases_;
+    detail::Csr<ByteRange> aliases_;  // by memory: what it may be the same as
+    bool has_aliases_ = false;
 };
 
 }  // namespace graphjit::inline v0

@@ -20,7 +20,8 @@ struct Verdict {
     OpIndex a = OpIndex::none;
     OpIndex b = OpIndex::none;
 
-    [[nodiscard]] constexpr explicit operator bool() const noexcept { return kind == Kind::right; }
+    [[nodiscard]] constexpr bool ok() const noexcept { return kind == Kind::right; }
+    [[nodiscard]] constexpr explicit operator bool() const noexcept { return ok(); }
 };
 
 namespace detail {

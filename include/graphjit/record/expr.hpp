@@ -60,7 +60,7 @@ struct ExprValue {
 }  // namespace detail
 
 /// Why an expression cannot be recorded.
-enum class ExprDefect : std::uint8_t { none, too_long, mixed_recordings, overflow, divisor };
+enum class ExprDefect : std::uint8_t { none, too_long, mixed_recordings, overflow, divisor, refused };
 
 /// An integer expression: a constant, a Variable, or both joined by + - * / %, `ceil_div`, `min`, `max`.
 /// A value without memory of its own: it holds up to eight constants and variables. For longer ones let the recorder
@@ -98,6 +98,13 @@ public:
         return expr;
     }
 
+    /// What no op takes.
+    static constexpr Expr refused() noexcept {
+        Expr expr(0);
+        expr.defect_ = ExprDefect::refused;
+        return expr;
+    }
+
     static constexpr Expr binary(ExprOp op, const Expr& a, const Expr& b) noexcept {
         if (a.is_constant() && b.is_constant()) {
             const detail::ExprValue folded = detail::evaluate(op, a.operands_[0], b.operands_[0]);
@@ -110,6 +117,8 @@ public:
         expr.append(a);
         expr.append(b);
         if (expr.valid()) expr.ops_[expr.ops_size_++] = op;
+        const bool divides = op == ExprOp::divide || op == ExprOp::ceil_divide || op == ExprOp::modulo;
+        if (expr.valid() && divides && b.is_constant() && b.constant() <= 0) expr.defect_ = ExprDefect::divisor;
         return expr;
     }
 
@@ -175,6 +184,7 @@ private:
 constexpr Expr operator+(const Expr& a, const Expr& b) noexcept { return Expr::binary(ExprOp::add, a, b); }
 constexpr Expr operator-(const Expr& a, const Expr& b) noexcept { return Expr::binary(ExprOp::subtract, a, b); }
 constexpr Expr operator*(const Expr& a, const Expr& b) noexcept { return Expr::binary(ExprOp::multiply, a, b); }
+constexpr Expr operator-(const Expr& a) noexcept { return Expr(0) - a; }
 /// Rounds towards minus infinity.
 constexpr Expr operator/(const Expr& a, const Expr& b) noexcept { return Expr::binary(ExprOp::divide, a, b); }
 /// The rest of that division: never negative.

@@ -84,10 +84,13 @@ public:
     }
 
     /// The same bytes as elements of another type.
+    /// Errors: bytes that are no whole number of them are refused by the op that uses the view.
     template <class U>
     [[nodiscard]] constexpr Buffer<U> as() const noexcept {
         static_assert(std::is_const_v<U> || !std::is_const_v<T>, "graphjit: as<U>() cannot drop const");
-        return Buffer<U>(view_);
+        detail::ConstantView view = view_;
+        if (detail::element_bytes<U> != 0 && view.bytes % detail::element_bytes<U> != 0) view.bytes = -1;
+        return Buffer<U>(view);
     }
 
     /// Units: elements.
@@ -117,7 +120,21 @@ public:
     }
 
     /// Units: elements, from the start of this view.
+    /// Errors: where all is constant but this view's place, a part outside this view is refused by the op that uses it;
+    ///         else the part is held to the buffer that this view was taken from.
     [[nodiscard]] constexpr SymbolicBuffer slice(const Expr& first, const Expr& count) const noexcept {
+        if (first.is_constant() && count.is_constant() && view_.bytes.is_constant()) {
+            const std::int64_t elements = detail::element_bytes<T> == 0
+                                              ? 0
+                                              : view_.bytes.constant() / detail::element_bytes<T>;
+            const bool inside = first.constant() >= 0 && count.constant() >= 0 && first.constant() <= elements &&
+                                count.constant() <= elements - first.constant();
+            if (!inside) {
+                SymbolicBuffer outside = *this;
+                outside.view_.within.bytes = -1;
+                return outside;
+            }
+        }
         return SymbolicBuffer({view_.within, view_.offset + first * Expr(detail::element_bytes<T>),
                                count * Expr(detail::element_bytes<T>)});
     }
@@ -189,6 +206,28 @@ private:
     SlotIndex slot_ = SlotIndex::none;
 };
 
+namespace detail {
+template <class V>
+struct view_traits {
+    static constexpr bool is_view = false;
+};
+template <class T>
+struct view_traits<Buffer<T>> {
+    static constexpr bool is_view = true;
+    using element = T;
+};
+template <class T>
+struct view_traits<SymbolicBuffer<T>> : view_traits<Buffer<T>> {};
+template <class T>
+struct view_traits<Input<T>> : view_traits<Buffer<T>> {};
+
+template <class View>
+constexpr void check_view() noexcept {
+    static_assert(view_traits<View>::is_view,
+                  "graphjit: reads(), writes() and updates() name a Buffer, Input or Token");
+}
+}  // namespace detail
+
 /// An access of an op to memory that is none of its arguments (a pointer inside a struct, a token).
 template <class View>
 struct ExtraAccess {
@@ -197,14 +236,17 @@ struct ExtraAccess {
 };
 template <class View>
 [[nodiscard]] constexpr ExtraAccess<View> reads(const View& view) noexcept {
+    detail::check_view<View>();
     return {view, Access::in};
 }
 template <class View>
 [[nodiscard]] constexpr ExtraAccess<View> writes(const View& view) noexcept {
+    detail::check_view<View>();
     return {view, Access::out};
 }
 template <class View>
 [[nodiscard]] constexpr ExtraAccess<View> updates(const View& view) noexcept {
+    detail::check_view<View>();
     return {view, Access::in_out};
 }
 
@@ -241,20 +283,6 @@ struct HandleAccess {
         }
     }
 };
-
-template <class V>
-struct view_traits {
-    static constexpr bool is_view = false;
-};
-template <class T>
-struct view_traits<Buffer<T>> {
-    static constexpr bool is_view = true;
-    using element = T;
-};
-template <class T>
-struct view_traits<SymbolicBuffer<T>> : view_traits<Buffer<T>> {};
-template <class T>
-struct view_traits<Input<T>> : view_traits<Buffer<T>> {};
 
 template <class V>
 struct slot_traits {

@@ -90,8 +90,12 @@ struct Use {
 
 /// Two memories that may overlap at replay: their ops are ordered as if they always did.
 struct AliasRecord {
-    MemoryIndex a = MemoryIndex::none;
+    MemoryIndex a = MemoryIndex::none;  // the smaller one
     MemoryIndex b = MemoryIndex::none;
+
+    friend constexpr bool operator<(const AliasRecord& x, const AliasRecord& y) noexcept {
+        return x.a != y.a ? x.a < y.a : x.b < y.b;
+    }
 };
 
 /// The block of a copy.

@@ -31,7 +31,21 @@ public:
         return {accesses_.data() + record.first_access, record.access_count};
     }
     [[nodiscard]] Span<const Use> uses() const noexcept { return uses_; }
+    /// Sorted, each once.
     [[nodiscard]] Span<const AliasRecord> aliases() const noexcept { return aliases_; }
+    /// Whether the two may overlap at replay. Pre: `pair.a` is smaller.
+    [[nodiscard]] bool may_alias(const AliasRecord& pair) const noexcept {
+        std::size_t low = 0;
+        for (std::size_t high = aliases_.size(); low < high;) {
+            const std::size_t middle = (low + high) / 2;
+            if (aliases_[middle] < pair) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low < aliases_.size() && !(pair < aliases_[low]);
+    }
     [[nodiscard]] const ExprTable& exprs() const noexcept { return exprs_; }
     /// Initial values of the value slots.
     [[nodiscard]] Span<const std::byte> values() const noexcept { return values_; }

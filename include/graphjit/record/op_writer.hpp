@@ -167,6 +167,19 @@ protected:
         add_use({.kind = UseKind::integer, .width = width, .is_signed = is_signed, .offset = offset, .expr = index});
     }
 
+    /// Pre: `view` was added without an error.
+    void align_view(const detail::ConstantView& view, std::uint32_t align) noexcept {
+        if (op_failed_) return;
+        MemoryRecord& memory = list_.memories_[to_integer(view.memory)];
+        const auto offset = static_cast<std::uintptr_t>(view.offset);
+        if ((memory.is_input ? offset : memory.address + offset) % align != 0) {
+            fail(ErrorCode::misaligned, "a view is not aligned for the elements its op takes it for");
+        } else if (memory.is_input && memory.align < align) {
+            memory.align = align;
+        }
+    }
+    void align_view(const detail::SymbolicView& view, std::uint32_t align) noexcept { align_view(view.within, align); }
+
     void add_slot_use(std::uint32_t offset, std::uint32_t handle_owner, SlotIndex slot) noexcept {
         if (handle_owner != owner() || to_integer(slot) >= list_.slots_.size()) {
             fail(ErrorCode::foreign_handle, "a Slot of another recording, or one that was refused");
@@ -218,7 +231,10 @@ private:
         const MemoryRecord& a = list_.memories_[to_integer(to.memory)];
         const MemoryRecord& b = list_.memories_[to_integer(from.memory)];
         const bool comparable = to.memory == from.memory || (!a.is_input && !b.is_input);
-        if (!comparable || list_.uses_.size() != mark_.uses) return;  // decided at replay, see run/overlap.hpp
+        for (std::size_t i = mark_.uses; i < list_.uses_.size(); ++i) {
+            if (list_.uses_[i].kind == UseKind::symbolic_pointer) return;  // decided at replay
+        }
+        if (!comparable) return;  // decided at replay, see run/overlap.hpp
         const auto to_begin = static_cast<std::int64_t>(a.address) + to.begin;
         const auto from_begin = static_cast<std::int64_t>(b.address) + from.begin;
         if (to_begin < from_begin + (from.end - from.begin) && from_begin < to_begin + (to.end - to.begin)) {

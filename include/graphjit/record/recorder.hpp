@@ -20,6 +20,13 @@ inline constexpr bool starts_with_dims<First, Rest...> = std::is_convertible_v<F
 template <class K>
 concept in_place_of_kernel = !std::is_convertible_v<const K&, Text>;
 
+/// Whether an integer is the same as a `T`. Not std::in_range, which takes no characters.
+template <class T, class A>
+constexpr bool keeps_value(A value) noexcept {
+    const T converted = static_cast<T>(value);
+    return static_cast<A>(converted) == value && (converted < T{}) == (value < A{});
+}
+
 template <class Backend>
 struct kernel_family_of {
     using type = void;
@@ -56,15 +63,22 @@ public:
     template <class T>
     [[nodiscard]] Buffer<T> buffer(Text name, T* data, Count elements, DeviceId device = {}) {
         const std::int64_t count = elements.value();
-        if (count < 0 || count > INT64_MAX / static_cast<std::int64_t>(sizeof(T)) || (data == nullptr && count != 0)) {
-            fail(ErrorCode::invalid_argument, "a buffer has no address or a negative size", name);
+        const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(data);
+        if (count < 0 ||
+            count > (INT64_MAX - static_cast<std::int64_t>(address)) / static_cast<std::int64_t>(sizeof(T)) ||
+            (data == nullptr && count != 0)) {
+            fail(ErrorCode::invalid_argument, "a buffer has no address, or a size that cannot be", name);
+            return {};
+        }
+        if (address % alignof(T) != 0) {
+            fail(ErrorCode::misaligned, "a buffer is not aligned for its elements", name);
             return {};
         }
         return detail::HandleAccess::buffer<T>(
             add_memory(name, {.is_const = std::is_const_v<T>,
                               .device = device,
                               .align = alignof(T),
-                              .address = reinterpret_cast<std::uintptr_t>(data),
+                              .address = address,
                               .bytes = count * static_cast<std::int64_t>(sizeof(T))}));
     }
     template <class Range>
@@ -114,11 +128,11 @@ public:
     [[nodiscard]] Slot<T> slot(Text name, std::type_identity_t<T> initial) {
         return detail::HandleAccess::slot<T>(owner(), add_value(name, &initial, sizeof(T), alignof(T)));
     }
-    /// Keeps an expression, so that longer ones can be built of it.
+    /// Keeps an expression, so that longer ones can be built of it. One that is refused spoils what is built of it.
     [[nodiscard]] Expr let(const Expr& expr) {
         if (expr.is_constant()) return expr;
         const ExprIndex index = intern(expr);
-        return index == ExprIndex::none ? Expr(0) : Expr::leaf(owner(), ExprOp::shared, to_integer(index));
+        return index == ExprIndex::none ? Expr::refused() : Expr::leaf(owner(), ExprOp::shared, to_integer(index));
     }
     /// Allows the two to overlap at replay: their ops are ordered as if they always did.
     template <class A, class B>
@@ -221,6 +235,9 @@ private:
         } else if constexpr (detail::is_memory<Parameter>) {
             constexpr auto access = static_cast<Access>(detail::parameter<Parameter>::role);
             add_view(block, offset, access, View::view(argument));
+            if constexpr (!std::is_void_v<typename detail::parameter<Parameter>::element>) {
+                align_view(View::view(argument), alignof(typename detail::parameter<Parameter>::element));
+            }
         } else {
             put_value<Parameter>(block, offset, argument);
         }
@@ -233,6 +250,10 @@ private:
         } else if constexpr (detail::is_integer_expr<A>) {
             add_integer(block, offset, sizeof(T), std::is_signed_v<T>, value);
         } else {
+            if constexpr (std::is_integral_v<T> && std::is_integral_v<A> && !std::is_same_v<T, bool>) {
+                if (!detail::keeps_value<T>(value))
+                    return fail(ErrorCode::out_of_range, "a value does not fit its argument");
+            }
             const T converted = static_cast<T>(value);
             std::memcpy(block + offset, &converted, sizeof(T));
         }

@@ -1,6 +1,7 @@
 // The state of a recording: its memory, slots and expressions, and its first error.
 #pragma once
 
+#include <graphjit/base/sort.hpp>
 #include <graphjit/base/text.hpp>
 #include <graphjit/record/handles.hpp>
 #include <graphjit/record/op_list.hpp>
@@ -53,6 +54,9 @@ protected:
 
     [[nodiscard]] Result<OpList> take() noexcept {
         if (!first_error_.ok()) return first_error_;
+        if (!list_.aliases_.empty() && !sort_aliases()) {
+            return list_.error(ErrorCode::out_of_memory, "no memory to finish a recording");
+        }
         OpList list = std::move(list_);
         list_ = OpList{};
         list_.owner_ = detail::next_owner();
@@ -150,7 +154,24 @@ protected:
     void add_alias(const detail::ConstantView& a, const detail::ConstantView& b) noexcept {
         if (!known(a) || !known(b)) return;
         if (a.memory == b.memory) return;
-        if (!list_.aliases_.push({a.memory, b.memory})) fail_memory();
+        const AliasRecord pair = a.memory < b.memory ? AliasRecord{a.memory, b.memory}
+                                                     : AliasRecord{b.memory, a.memory};
+        if (!list_.aliases_.push(pair)) fail_memory();
+    }
+
+    /// Sorts the pairs that may alias, each once. False where memory ran out.
+    [[nodiscard]] bool sort_aliases() noexcept {
+        detail::Array<AliasRecord>& aliases = list_.aliases_;
+        detail::Array<AliasRecord> scratch;
+        if (!scratch.resize(aliases.size(), {})) return false;
+        detail::sort(aliases.data(), scratch.data(), aliases.size(),
+                     [](const auto& x, const auto& y) { return x < y; });
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < aliases.size(); ++i) {
+            if (kept == 0 || aliases[kept - 1] < aliases[i]) aliases[kept++] = aliases[i];
+        }
+        aliases.truncate(kept);
+        return true;
     }
 
     ExprIndex intern(const Expr& expr) noexcept {
@@ -165,6 +186,9 @@ protected:
                 return ExprIndex::none;
             case ExprDefect::overflow:
                 fail(ErrorCode::overflow, "a constant Expr overflows 64 bits");
+                return ExprIndex::none;
+            case ExprDefect::refused:
+                fail(ErrorCode::invalid_argument, "an Expr has a part that Recorder::let refused");
                 return ExprIndex::none;
             case ExprDefect::divisor:
                 fail(ErrorCode::division_by_zero, "a constant Expr divides by something that is not positive");

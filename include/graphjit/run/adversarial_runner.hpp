@@ -2,8 +2,8 @@
 // in timing. A tool for tests, ours and the user's; not in graph.hpp, since it includes threads.
 #pragma once
 
+#include <graphjit/base/csr.hpp>
 #include <graphjit/run/backend_runner.hpp>
-#include <graphjit/run/csr.hpp>
 
 #include <condition_variable>
 #include <mutex>
@@ -25,7 +25,7 @@ class AdversarialRunner : public OpRunner<AdversarialRunner<Backend>, Backend> {
 public:
     /// Errors: out_of_memory, dims_limit.
     [[nodiscard]] static Result<AdversarialRunner> create(const OpListOf<Backend>& list,
-                                                          AdversaryOptions options) noexcept {
+                                                          AdversaryOptions options = {}) noexcept {
         Planner planner;
         Result<Dag> dag = planner.plan(list);
         if (!dag) return dag.status();

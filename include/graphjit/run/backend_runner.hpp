@@ -15,9 +15,9 @@ class BackendRunner : public GraphRunner<Derived> {
 public:
     [[nodiscard]] Backend& backend() noexcept { return backend_; }
     [[nodiscard]] static constexpr BackendLimits limits() noexcept { return Backend::limits; }
-    /// Whether an op of `device` may be given memory of another device.
-    [[nodiscard]] bool reaches(DeviceId device, DeviceId memory) const noexcept {
-        if constexpr (has_reaches<Backend>) return backend_.reaches(device, memory);
+    /// Whether memory of `given` may be bound where memory of `recorded` was recorded.
+    [[nodiscard]] bool reaches(DeviceId recorded, DeviceId given) const noexcept {
+        if constexpr (has_reaches<Backend>) return backend_.reaches(recorded, given);
         return false;
     }
 
@@ -36,6 +36,7 @@ class OpRunner : public BackendRunner<Derived, Backend> {
 public:
     /// Each op is over when `replay` returns.
     [[nodiscard]] Status wait() noexcept { return {}; }
+    [[nodiscard]] bool poll() noexcept { return true; }
 
 protected:
     using BackendRunner<Derived, Backend>::BackendRunner;

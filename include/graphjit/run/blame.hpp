@@ -1,47 +1,62 @@
-// Who is to blame, for errors: the op and the slot a message names. Slow, and only run when something is wrong.
+// Who is to blame, for errors: the op and the slot a message names. Linear in what was recorded, and only run when
+// something is wrong.
 #pragma once
 
 #include <graphjit/record/op_list.hpp>
 
 namespace graphjit::inline v0::detail {
 
-[[nodiscard]] inline bool depends(const OpList& list, ExprIndex expr, ExprIndex on) noexcept {
-    const ExprNode& node = list.exprs()[expr];
-    return expr == on || (node.joins() && (depends(list, static_cast<ExprIndex>(node.a), on) ||
-                                           depends(list, static_cast<ExprIndex>(node.b), on)));
-}
+/// Finds culprits with storage that was made before, since errors of a replay may not allocate.
+class Blame {
+public:
+    /// Errors: false when memory ran out.
+    [[nodiscard]] bool build(const OpList& list) noexcept { return marks_.resize(list.exprs().size(), false); }
 
-/// A Variable that the expression depends on.
-[[nodiscard]] inline SlotIndex variable_of(const OpList& list, ExprIndex expr) noexcept {
-    const ExprNode& node = list.exprs()[expr];
-    if (node.op == ExprOp::variable) return static_cast<SlotIndex>(node.a);
-    if (!node.joins()) return SlotIndex::none;
-    const SlotIndex left = variable_of(list, static_cast<ExprIndex>(node.a));
-    return left != SlotIndex::none ? left : variable_of(list, static_cast<ExprIndex>(node.b));
-}
-[[nodiscard]] inline SlotIndex variable_of(const OpList& list, const Use& use) noexcept {
-    const SlotIndex slot = variable_of(list, use.expr);
-    return slot != SlotIndex::none || use.size == ExprIndex::none ? slot : variable_of(list, use.size);
-}
-
-/// The first op that an expression goes into.
-[[nodiscard]] inline OpIndex user_of(const OpList& list, ExprIndex expr) noexcept {
-    for (const Use& use : list.uses()) {
-        const bool in_value = use.expr != ExprIndex::none && depends(list, use.expr, expr);
-        const bool in_size = use.size != ExprIndex::none && depends(list, use.size, expr);
-        if (in_value || in_size) return use.op;
+    /// A Variable that the expression depends on.
+    [[nodiscard]] SlotIndex variable_of(const OpList& list, ExprIndex expr) noexcept {
+        if (expr == ExprIndex::none) return SlotIndex::none;
+        for (bool& mark : marks_) mark = false;
+        marks_[to_integer(expr)] = true;
+        for (std::uint32_t i = to_integer(expr) + 1; i-- > 0;) {  // operands have smaller numbers
+            const ExprNode& node = list.exprs().nodes()[i];
+            if (!marks_[i]) continue;
+            if (node.op == ExprOp::variable) return static_cast<SlotIndex>(node.a);
+            if (node.joins()) marks_[node.a] = marks_[node.b] = true;
+        }
+        return SlotIndex::none;
     }
-    return OpIndex::none;
-}
-
-/// The first op that a slot goes into; none: the graph does not need it.
-[[nodiscard]] inline OpIndex user_of(const OpList& list, SlotIndex slot) noexcept {
-    const SlotRecord& record = list.slot(slot);
-    if (record.kind == SlotKind::variable) return user_of(list, static_cast<ExprIndex>(record.index));
-    for (const Use& use : list.uses()) {
-        if (use.slot == slot) return use.op;
+    [[nodiscard]] SlotIndex variable_of(const OpList& list, const Use& use) noexcept {
+        const SlotIndex slot = variable_of(list, use.expr);
+        return slot != SlotIndex::none ? slot : variable_of(list, use.size);
     }
-    return OpIndex::none;
-}
+
+    /// The first op that an expression goes into.
+    [[nodiscard]] OpIndex user_of(const OpList& list, ExprIndex expr) noexcept {
+        for (bool& mark : marks_) mark = false;
+        marks_[to_integer(expr)] = true;
+        for (std::uint32_t i = to_integer(expr) + 1; i < marks_.size(); ++i) {
+            const ExprNode& node = list.exprs().nodes()[i];
+            marks_[i] = node.joins() && (marks_[node.a] || marks_[node.b]);
+        }
+        for (const Use& use : list.uses()) {
+            if (use.expr != ExprIndex::none && marks_[to_integer(use.expr)]) return use.op;
+            if (use.size != ExprIndex::none && marks_[to_integer(use.size)]) return use.op;
+        }
+        return OpIndex::none;
+    }
+
+    /// The first op that a slot goes into; none: the graph does not need it.
+    [[nodiscard]] OpIndex user_of(const OpList& list, SlotIndex slot) noexcept {
+        const SlotRecord& record = list.slot(slot);
+        if (record.kind == SlotKind::variable) return user_of(list, static_cast<ExprIndex>(record.index));
+        for (const Use& use : list.uses()) {
+            if (use.slot == slot) return use.op;
+        }
+        return OpIndex::none;
+    }
+
+private:
+    Array<bool> marks_;  // by expression
+};
 
 }  // namespace graphjit::inline v0::detail

@@ -104,16 +104,24 @@ template <class B>
 concept has_supports = requires(const B& b, const OpView& op) {
     { b.supports(op) } noexcept -> std::same_as<Status>;
 };
-/// Optional: whether an op of one device can use memory of another; without it only the recorded device is accepted.
+/// Optional: whether memory of the device `given` may be bound where memory of `recorded` was recorded; without it only
+/// the recorded device is accepted.
 template <class B>
-concept has_reaches = requires(const B& b, DeviceId device, DeviceId memory) {
-    { b.reaches(device, memory) } noexcept -> std::same_as<bool>;
+concept has_reaches = requires(const B& b, DeviceId recorded, DeviceId given) {
+    { b.reaches(recorded, given) } noexcept -> std::same_as<bool>;
 };
 /// Optional: whether all launches are over, without waiting. Without it a launch is over when it returns.
 template <class B>
 concept has_poll = requires(B& b, typename B::NativeExec& exec) {
     { b.poll(exec) } noexcept -> std::same_as<bool>;
 };
+
+/// Optional members that are there by name but not as they must be would be passed over in silence.
+template <class B>
+concept optional_members_fit = (has_update<B> || !requires { &B::update; }) &&
+                               (has_supports<B> || !requires { &B::supports; }) &&
+                               (has_reaches<B> || !requires { &B::reaches; }) &&
+                               (has_poll<B> || !requires { &B::poll; });
 
 /// The whole contract.
 template <class B>
@@ -131,6 +139,14 @@ consteval bool check_backend() {
 #define GRAPHJIT_MORE " See docs/adding_a_backend.md"
     static_assert(std::is_nothrow_move_constructible_v<B>,
                   "graphjit: a backend must be nothrow-movable." GRAPHJIT_MORE);
+    static_assert(std::copy_constructible<B>,
+                  "graphjit: a backend must be copyable: each runner has its own." GRAPHJIT_MORE);
+    static_assert(
+        has_supports<B> || !requires { &B::supports; },
+        "graphjit: backend's supports() must be supports(const OpView&) const noexcept -> Status." GRAPHJIT_MORE);
+    static_assert(
+        has_reaches<B> || !requires { &B::reaches; },
+        "graphjit: backend's reaches() must be reaches(DeviceId, DeviceId) const noexcept -> bool." GRAPHJIT_MORE);
     static_assert(has_kernel_family<B>, "graphjit: backend lacks the type kernel_family." GRAPHJIT_MORE);
     static_assert(has_limits<B>, "graphjit: backend lacks static constexpr BackendLimits limits." GRAPHJIT_MORE);
     static_assert(has_native_graph<B>, "graphjit: backend lacks a nothrow-movable type NativeGraph." GRAPHJIT_MORE);
@@ -158,6 +174,12 @@ consteval bool check_backend() {
             static_assert(wait_is_noexcept<B>,
                           "graphjit: wait() is on the replay path and must be noexcept." GRAPHJIT_MORE);
         }
+        static_assert(
+            has_update<B> || !requires { &B::update; }, "graphjit: backend's update() must be update(NativeExec&, "
+                                                        "const OpView&) noexcept -> Status." GRAPHJIT_MORE);
+        static_assert(
+            has_poll<B> || !requires { &B::poll; },
+            "graphjit: backend's poll() must be poll(NativeExec&) noexcept -> bool." GRAPHJIT_MORE);
         if constexpr (has_update<B>) {
             static_assert(
                 update_is_noexcept<B>,

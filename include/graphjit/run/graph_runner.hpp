@@ -61,6 +61,8 @@ public:
             state_.set(variable.slot(), {.value = value});
         return derived();
     }
+    template <std::floating_point Number>
+    Derived& set(const Variable& variable, Number value) = delete;  // a Variable is an integer
     template <class T>
     Derived& set(const Slot<T>& slot, const std::type_identity_t<T>& value) noexcept {
         if (known(detail::HandleAccess::owner(slot), slot.slot())) state_.set_bytes(slot.slot(), value);

@@ -5,10 +5,10 @@
 // with buffers apart. Anything else is refused, unless `Recorder::may_alias` said so.
 #pragma once
 
+#include <graphjit/base/csr.hpp>
 #include <graphjit/base/sort.hpp>
 #include <graphjit/plan/dag.hpp>
 #include <graphjit/record/op_list.hpp>
-#include <graphjit/run/csr.hpp>
 
 namespace graphjit::inline v0 {
 
@@ -28,8 +28,10 @@ class OverlapCheck {
 public:
     struct Conflict {
         bool found = false;
-        OpIndex op = OpIndex::none;  // the op that would go wrong
+        OpIndex op = OpIndex::none;        // the op that would go wrong
+        OpIndex other_op = OpIndex::none;  // the op it is not ordered against
         MemoryIndex input = MemoryIndex::none;
+        MemoryIndex other = MemoryIndex::none;
     };
 
     /// Cost: linear in accesses; nothing where a recording has no inputs. Errors: false when memory ran out.
@@ -100,8 +102,10 @@ private:
     };
     struct Verified {
         std::uint32_t other = none;
-        BoundRange range;
-        BoundRange other_range;
+        std::uintptr_t shift = 0;
+        std::uintptr_t bytes = 0;
+        std::uintptr_t other_bytes = 0;
+        friend bool operator==(const Verified&, const Verified&) = default;
     };
 
     static bool begins_before(const Placed& a, const Placed& b) noexcept { return a.range.begin < b.range.begin; }
@@ -211,25 +215,27 @@ private:
                                    const BoundRange& other_range) noexcept {
         if (!writes_[input] && !writes_[other]) return {};
         const BoundRange range = bound_of(input);
-        Verified& verified = verified_[places_[input]];
-        if (verified.other == other && verified.range.begin == range.begin && verified.range.end == range.end &&
-            verified.other_range.begin == other_range.begin && verified.other_range.end == other_range.end) {
-            return {};
+        // What matters is how the two lie to each other: the same pair at other addresses is as harmless.
+        const Verified now{other, other_range.begin - range.begin, range.end - range.begin,
+                           other_range.end - other_range.begin};
+        if (verified_[places_[input]] == now || may_alias(list, input, other)) return {};
+        Conflict conflict = late_reads(input, other, range, other_range);
+        if (!conflict.found) conflict = late_reads(other, input, other_range, range);
+        if (!conflict.found) conflict = unordered(dag, input, other, range, other_range);
+        if (!conflict.found) conflict = unordered(dag, other, input, other_range, range);
+        if (conflict.found) {
+            conflict.input = static_cast<MemoryIndex>(input);
+            conflict.other = static_cast<MemoryIndex>(other);
+        } else {
+            verified_[places_[input]] = now;
         }
-        for (const AliasRecord& alias : list.aliases()) {
-            const std::uint32_t a = to_integer(alias.a);
-            const std::uint32_t b = to_integer(alias.b);
-            if ((a == input && b == other) || (a == other && b == input)) return {};
-        }
-        for (const OpAccess& mine : accesses_[input]) {
-            for (const OpAccess& theirs : accesses_[other]) {
-                if (!writes(mine.access.access) && !writes(theirs.access.access)) continue;
-                if (!bytes(range, mine).meets(bytes(other_range, theirs)) || ordered(dag, mine, theirs)) continue;
-                return {true, mine.op, static_cast<MemoryIndex>(input)};
-            }
-        }
-        verified = {other, range, other_range};
-        return {};
+        return conflict;
+    }
+
+    [[nodiscard]] static bool may_alias(const OpList& list, std::uint32_t a, std::uint32_t b) noexcept {
+        const AliasRecord pair = a < b ? AliasRecord{static_cast<MemoryIndex>(a), static_cast<MemoryIndex>(b)}
+                                       : AliasRecord{static_cast<MemoryIndex>(b), static_cast<MemoryIndex>(a)};
+        return list.may_alias(pair);
     }
 
     static BoundRange bytes(const BoundRange& memory, const OpAccess& use) noexcept {
@@ -237,31 +243,55 @@ private:
                 memory.begin + static_cast<std::uintptr_t>(use.access.end)};
     }
 
-    [[nodiscard]] bool ordered(const Dag& dag, const OpAccess& mine, const OpAccess& theirs) noexcept {
-        if (mine.op == theirs.op) return false;
-        const OpAccess& first = mine.op < theirs.op ? mine : theirs;
-        const OpAccess& second = mine.op < theirs.op ? theirs : mine;
-        // What was written under one name would be read under the other.
-        if (writes(first.access.access) && reads(second.access.access)) return false;
-        return reaches(dag, first.op, second.op);
+    /// A read through `reader` of what an earlier op, or the same one, wrote through `writer`.
+    [[nodiscard]] Conflict late_reads(std::uint32_t reader, std::uint32_t writer, const BoundRange& reader_range,
+                                      const BoundRange& writer_range) const noexcept {
+        if (!writes_[writer]) return {};
+        for (const OpAccess& write : accesses_[writer]) {
+            if (!writes(write.access.access)) continue;
+            const BoundRange written = bytes(writer_range, write);
+            for (const OpAccess& read : accesses_[reader]) {
+                if (read.op < write.op || !reads(read.access.access)) continue;
+                if (bytes(reader_range, read).meets(written)) return {true, read.op, write.op};
+            }
+        }
+        return {};
     }
 
-    /// Whether `to` comes after `from` in every order the graph allows.
-    [[nodiscard]] bool reaches(const Dag& dag, OpIndex from, OpIndex to) noexcept {
+    /// A write through `later` that nothing orders behind an earlier access through `earlier`.
+    /// Cost: one search of the graph for each write that has such an access.
+    [[nodiscard]] Conflict unordered(const Dag& dag, std::uint32_t earlier, std::uint32_t later,
+                                     const BoundRange& earlier_range, const BoundRange& later_range) noexcept {
+        if (!writes_[later]) return {};
+        for (const OpAccess& write : accesses_[later]) {
+            if (!writes(write.access.access)) continue;
+            const BoundRange written = bytes(later_range, write);
+            bool searched = false;
+            for (const OpAccess& before : accesses_[earlier]) {
+                if (before.op > write.op || !bytes(earlier_range, before).meets(written)) continue;
+                if (before.op == write.op) return {true, write.op, before.op};
+                if (!searched) search(dag, write.op);
+                searched = true;
+                if (visited_[to_integer(before.op)] != visit_) return {true, write.op, before.op};
+            }
+        }
+        return {};
+    }
+
+    /// Marks all ops that `to` comes after in every order the graph allows.
+    void search(const Dag& dag, OpIndex to) noexcept {
         ++visit_;
         stack_.clear();
-        (void)stack_.push(to);  // reserved for every op in build
+        stack_.push_reserved(to);  // room for every op was reserved in build
         while (!stack_.empty()) {
             const OpIndex at = stack_.back();
             stack_.truncate(stack_.size() - 1);
             for (const OpIndex before : dag.dependencies(at)) {
-                if (before == from) return true;
-                if (before < from || visited_[to_integer(before)] == visit_) continue;
+                if (visited_[to_integer(before)] == visit_) continue;
                 visited_[to_integer(before)] = visit_;
-                (void)stack_.push(before);
+                stack_.push_reserved(before);
             }
         }
-        return false;
     }
 
     detail::Csr<OpAccess> accesses_;       // by memory

@@ -1,9 +1,9 @@
 // Which slot lands where: worked out once, so that a replay only stores.
 #pragma once
 
+#include <graphjit/base/csr.hpp>
 #include <graphjit/record/op_list.hpp>
 #include <graphjit/run/contract.hpp>
-#include <graphjit/run/csr.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,7 @@ struct ReplayCounters {
 
 /// The slots of a graph and the checks on what they are about to become. All works on values that are not yet in the
 /// executable, so a refusal leaves nothing to take back.
-/// `Derived` has `block_of(OpIndex)`, `limits()` and `reaches(DeviceId, DeviceId)`.
+/// `Derived` has `block_of(OpIndex)`, `limits()` and `reaches(DeviceId recorded, DeviceId given)`.
 template <class Derived>
 class ReplayChecks {
 protected:
@@ -34,9 +34,9 @@ protected:
     [[nodiscard]] bool build_checks() noexcept {
         const auto block_of = [this](OpIndex op) { return derived().block_of(op); };
         return table_.build(list_, derived().limits(), block_of) && state_.build(list_) &&
-               exprs_.build(list_.exprs()) && overlap_.build(list_, dag_.size()) &&
+               exprs_.build(list_.exprs()) && overlap_.build(list_, dag_.size()) && blame_.build(list_) &&
                inputs_.reserve(list_.slots().size()) && symbols_.reserve(list_.uses().size()) &&
-               symbol_round_.resize(list_.uses().size(), 0) && list_shifting_copies();
+               symbol_round_.resize(list_.uses().size(), 0) && list_aliased_copies();
     }
 
     [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
@@ -72,7 +72,7 @@ protected:
         if (!inputs_.empty()) {
             if (Status status = check_overlap(); !status.ok()) return status;
         }
-        return check_shifting_copies();
+        return check_copies();
     }
 
     /// What a place would hold if this replay is accepted.
@@ -139,8 +139,8 @@ private:
     [[nodiscard]] Status check_bound() noexcept {
         for (std::uint32_t i = 0; i < list_.slots().size(); ++i) {
             const auto slot = static_cast<SlotIndex>(i);
-            if (!state_.is_bound(slot) && detail::user_of(list_, slot) != OpIndex::none) {
-                return refuse(ErrorCode::unbound, "a slot has never been set", detail::user_of(list_, slot), slot);
+            if (!state_.is_bound(slot) && blame_.user_of(list_, slot) != OpIndex::none) {
+                return refuse(ErrorCode::unbound, "a slot has never been set", blame_.user_of(list_, slot), slot);
             }
         }
         return {};
@@ -152,12 +152,13 @@ private:
         const SlotValue& given = state_.pending(slot);
         const InputNeed& need = table_.need(slot);
         if (need.op == OpIndex::none && !overlap_.uses(index)) return {};  // no op of this graph uses it
-        if (given.value == 0 && memory.bytes != 0) {
-            return refuse(ErrorCode::null_pointer, "an input was set to null", detail::user_of(list_, slot), slot);
+        if (given.value == 0 && memory.bytes != 0 &&
+            given.bytes != 0) {  // null of no bytes is judged by what is needed
+            return refuse(ErrorCode::null_pointer, "an input was set to null", blame_.user_of(list_, slot), slot);
         }
         if (static_cast<std::uint64_t>(given.value) % memory.align != 0) {
             return refuse(ErrorCode::misaligned, "an input is not aligned for its elements",
-                          detail::user_of(list_, slot), slot, given.value, memory.align, "address", "alignment");
+                          blame_.user_of(list_, slot), slot, given.value, memory.align, "address", "alignment");
         }
         if (given.bytes != SlotValue::unknown_bytes && given.bytes < need.bytes) {
             return refuse(ErrorCode::too_small, "an input has fewer bytes than its ops touch", need.op, slot,
@@ -166,7 +167,7 @@ private:
         if (given.device != SlotValue::recorded_device && given.device != static_cast<std::int32_t>(memory.device) &&
             !derived().reaches(memory.device, static_cast<DeviceId>(given.device))) {
             return refuse(ErrorCode::wrong_device, "an input lies on another device than it was recorded for",
-                          detail::user_of(list_, slot), slot, given.device, static_cast<std::int64_t>(memory.device),
+                          blame_.user_of(list_, slot), slot, given.device, static_cast<std::int64_t>(memory.device),
                           "device", "recorded");
         }
         bind(slot);
@@ -188,8 +189,8 @@ private:
         const std::int64_t value = state_.pending(slot).value;
         const Bounds range = list_.exprs()[expr].bounds;
         if (value < range.min || value > range.max) {
-            return refuse(ErrorCode::out_of_range, "a Variable is outside its range", detail::user_of(list_, slot),
-                          slot, value, value < range.min ? range.min : range.max);
+            return refuse(ErrorCode::out_of_range, "a Variable is outside its range", blame_.user_of(list_, slot), slot,
+                          value, value < range.min ? range.min : range.max);
         }
         exprs_.set_variable(expr, value);
         return {};
@@ -201,8 +202,8 @@ private:
             const bool overflow = fault.kind == detail::ExprFault::overflow;
             return refuse(overflow ? ErrorCode::overflow : ErrorCode::division_by_zero,
                           overflow ? "an Expr overflows 64 bits" : "an Expr divides by something that is not positive",
-                          detail::user_of(list_, static_cast<ExprIndex>(fault.expr)),
-                          detail::variable_of(list_, static_cast<ExprIndex>(fault.expr)));
+                          blame_.user_of(list_, static_cast<ExprIndex>(fault.expr)),
+                          blame_.variable_of(list_, static_cast<ExprIndex>(fault.expr)));
         }
         for (const std::uint32_t i : exprs_.changed()) {
             const auto expr = static_cast<ExprIndex>(i);
@@ -228,7 +229,7 @@ private:
         return refuse(is_dim ? ErrorCode::dims_limit : ErrorCode::out_of_range,
                       is_dim ? "launch dims are beyond the backend's limit"
                              : "an Expr does not fit the argument's type",
-                      use.op, detail::variable_of(list_, use), value, value < patch.min ? patch.min : patch.max);
+                      use.op, blame_.variable_of(list_, use), value, value < patch.min ? patch.min : patch.max);
     }
 
     void touch(std::uint32_t use) noexcept {
@@ -242,7 +243,7 @@ private:
         const std::int64_t bytes = use.size == ExprIndex::none ? use.bytes : exprs_.current(use.size);
         if (value < 0 || bytes < 0 || value > use.within || bytes > use.within - value) {
             return refuse(ErrorCode::out_of_range, "a view lies outside its buffer", use.op,
-                          detail::variable_of(list_, use), value, use.within - bytes, "first byte", "last possible");
+                          blame_.variable_of(list_, use), value, use.within - bytes, "first byte", "last possible");
         }
         if (use.slot == SlotIndex::none) return {};
         const std::int64_t given = state_.pending(use.slot).bytes;
@@ -265,7 +266,7 @@ private:
             const std::int64_t extent = pending_field(use.op, offset, recorded);
             if (items > limit / static_cast<std::uint64_t>(extent)) {
                 return refuse(ErrorCode::dims_limit, "a group has more work-items than the backend's limit", use.op,
-                              detail::variable_of(list_, use), extent, static_cast<std::int64_t>(limit));
+                              blame_.variable_of(list_, use), extent, static_cast<std::int64_t>(limit));
             }
             items *= static_cast<std::uint64_t>(extent);
         }
@@ -275,55 +276,70 @@ private:
     [[nodiscard]] Status check_overlap() noexcept {
         const OverlapCheck::Conflict conflict = overlap_.find_conflict(list_, dag_, inputs_);
         if (!conflict.found) return {};
-        return refuse(ErrorCode::overlap,
-                      "an input shares memory with something the graph does not order it against; see may_alias",
-                      conflict.op, list_.memory(conflict.input).slot);
+        Error error = list_.error(
+            ErrorCode::overlap,
+            "an input shares memory with something the graph does not order it against; see may_alias", conflict.op,
+            list_.memory(conflict.input).slot);
+        error.other_op = conflict.other_op;
+        error.other_op_name = ShortName(list_.name(conflict.other_op));
+        error.other_memory = ShortName(list_.name(conflict.other));
+        return error;
     }
 
-    /// Copies inside one memory, or between two that may alias: whether their ends meet depends on slots.
-    [[nodiscard]] bool list_shifting_copies() noexcept {
-        OpIndex last = OpIndex::none;
-        for (const Use& use : list_.uses()) {
-            if (use.op == last || list_.op(use.op).kind != OpKind::copy) continue;
-            const Span<const AccessRecord> ends = list_.accesses(use.op);
-            if (ends.size() != 2) continue;
-            bool shifts = ends[0].memory == ends[1].memory ||
-                          (!list_.memory(ends[0].memory).is_input && !list_.memory(ends[1].memory).is_input);
-            for (const AliasRecord& alias : list_.aliases()) {
-                shifts = shifts || (alias.a == ends[0].memory && alias.b == ends[1].memory) ||
-                         (alias.b == ends[0].memory && alias.a == ends[1].memory);
-            }
-            last = use.op;
-            if (shifts && !shifting_copies_.push(use.op)) return false;
+    /// Copies between two memories that may alias: whether their ends meet depends on what is bound.
+    [[nodiscard]] bool list_aliased_copies() noexcept {
+        if (list_.aliases().empty()) return true;
+        for (std::uint32_t i = 0; i < list_.size(); ++i) {
+            const auto op = static_cast<OpIndex>(i);
+            const Span<const AccessRecord> ends = list_.accesses(op);
+            if (list_.op(op).kind != OpKind::copy || ends.size() != 2 || ends[0].memory == ends[1].memory) continue;
+            const bool swapped = ends[1].memory < ends[0].memory;
+            const AliasRecord pair{ends[swapped ? 1 : 0].memory, ends[swapped ? 0 : 1].memory};
+            if (list_.may_alias(pair) && !aliased_copies_.push(op)) return false;
         }
         return true;
     }
 
-    [[nodiscard]] Status check_shifting_copies() noexcept {
-        for (const OpIndex op : shifting_copies_) {
-            CopyBlock copy;
-            std::memcpy(&copy, derived().block_of(op), sizeof copy);
-            const auto field = [&](std::size_t offset, auto value) {
-                return static_cast<std::uint64_t>(
-                    pending_field(op, static_cast<std::uint32_t>(offset), static_cast<std::int64_t>(value)));
-            };
-            const std::uint64_t to = field(offsetof(CopyBlock, destination),
-                                           reinterpret_cast<std::uintptr_t>(copy.destination));
-            const std::uint64_t from = field(offsetof(CopyBlock, source),
-                                             reinterpret_cast<std::uintptr_t>(copy.source));
-            const std::uint64_t bytes = field(offsetof(CopyBlock, bytes), copy.bytes);
-            if (bytes != 0 && to < from + bytes && from < to + bytes) {
-                return refuse(ErrorCode::overlap, "the source and the destination of a copy overlap", op,
-                              SlotIndex::none);
-            }
+    /// The two ends of a copy may never meet. As far as constants decide, that was checked while recording.
+    [[nodiscard]] Status check_copies() noexcept {
+        for (const std::uint32_t use : symbols_) {
+            if (Status status = check_copy(list_.uses()[use].op); !status.ok()) return status;
+        }
+        if (inputs_.empty()) return {};
+        for (const OpIndex op : aliased_copies_) {
+            if (Status status = check_copy(op); !status.ok()) return status;
         }
         return {};
     }
 
+    [[nodiscard]] Status check_copy(OpIndex op) noexcept {
+        if (list_.op(op).kind != OpKind::copy) return {};
+        CopyBlock copy;
+        std::memcpy(&copy, derived().block_of(op), sizeof copy);
+        const auto field = [&](std::size_t offset, auto value) {
+            return static_cast<std::uint64_t>(
+                pending_field(op, static_cast<std::uint32_t>(offset), static_cast<std::int64_t>(value)));
+        };
+        const std::uint64_t to = field(offsetof(CopyBlock, destination),
+                                       reinterpret_cast<std::uintptr_t>(copy.destination));
+        const std::uint64_t from = field(offsetof(CopyBlock, source), reinterpret_cast<std::uintptr_t>(copy.source));
+        const std::uint64_t bytes = field(offsetof(CopyBlock, bytes), copy.bytes);
+        if (bytes == 0 || to >= from + bytes || from >= to + bytes) return {};
+        SlotIndex slot = SlotIndex::none;
+        for (const Use& use : list_.uses()) {
+            if (use.op != op) continue;
+            const SlotIndex variable = blame_.variable_of(list_, use);
+            if (variable != SlotIndex::none || slot == SlotIndex::none)
+                slot = variable != SlotIndex::none ? variable : use.slot;
+        }
+        return refuse(ErrorCode::overlap, "the source and the destination of a copy overlap", op, slot);
+    }
+
     OverlapCheck overlap_;
+    detail::Blame blame_;
     detail::Array<MemoryIndex> inputs_;          // that change in this replay
     detail::Array<std::uint64_t> symbol_round_;  // by use: the last round that touched it
-    detail::Array<OpIndex> shifting_copies_;
+    detail::Array<OpIndex> aliased_copies_;
 };
 
 }  // namespace graphjit::inline v0

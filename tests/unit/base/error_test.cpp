@@ -101,6 +101,21 @@ TEST_CASE("Error: op 0 is an op, and no op is not one") {
     CHECK(message(error) == "graphjit: text");
 }
 
+TEST_CASE("Error: the two numbers can be called what they are") {
+    gj::Error error;
+    error.code = gj::ErrorCode::misaligned;
+    error.text = "text";
+    error.has_value = true;
+    error.value = 6;
+    error.limit = 4;
+    CHECK(message(error) == "graphjit: text: given 6, limit 4");
+    error.value_is = "address";
+    error.limit_is = "alignment";
+    CHECK(message(error) == "graphjit: text: address 6, alignment 4");
+}
+
+TEST_CASE("Error: none is ok, and says so") { CHECK(message(gj::Error()) == "graphjit: ok"); }
+
 TEST_CASE("Error: the longest names still leave room for the numbers") {
     gj::Error error;
     error.code = gj::ErrorCode::overlap;
@@ -118,13 +133,15 @@ TEST_CASE("Error: the longest names still leave room for the numbers") {
 
 TEST_CASE("Error: names outlive what they were taken from") {
     gj::Error error;
+    error.code = gj::ErrorCode::unbound;
+    error.text = "text";
     {
         std::string name = "a slot";
         error.slot_name = short_name(name);
         name.assign(name.size(), '#');
     }
     const gj::Error copy = error;
-    CHECK(message(copy) == "graphjit: ok: slot 'a slot'");
+    CHECK(message(copy) == "graphjit: text: slot 'a slot'");
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ TEST_CASE("Status: success unless made of an error") {
     CHECK(static_cast<bool>(gj::Status()));
     CHECK(gj::Status().code() == gj::ErrorCode::ok);
     gj::Status().value();
+    CHECK(std::string(gj::Status().message().c_str()) == "graphjit: ok");
 
     const gj::Status failed = error();
     CHECK(!failed.ok());

@@ -88,8 +88,7 @@ TEST_CASE("Buffer: as another type it is the same bytes") {
     struct Odd {
         char bytes[5];
     };
-    CHECK(floats.as<Odd>().size() == 4);  // what does not fill an element is not counted
-    check_part(floats.as<Odd>(), 0, 24);
+    check_part(floats.as<Odd>(), 0, -1);  // 24 bytes are no whole number of them
     check_part(floats.as<float>(), 0, 24);
 }
 

@@ -145,7 +145,7 @@ TEST_CASE("AdversarialRunner: takes slots, and checks them, as every runner does
     CpuRecorder rec;
     const auto at = rec.variable("at", {.min = 0, .max = 3});
     (void)rec.launch(fill<>, rec.buffer("m", memory), at * 2);
-    Adversary runner = Adversary::create(std::move(rec).finish().value(), {}).value();
+    Adversary runner = Adversary::create(std::move(rec).finish().value()).value();
     CHECK(runner.replay().code() == gj::ErrorCode::unbound);
     REQUIRE(replay_error(runner.set(at, 3)) == "");
     CHECK(memory[0] == 6);
@@ -165,7 +165,7 @@ TEST_CASE("AdversarialRunner: where memory runs out it is not made, whenever tha
     std::vector<std::int32_t> memory;
     const CpuList list = rows(memory);
     CHECK(allocations_needed([&] {
-              const gj::Result<Adversary> made = Adversary::create(list, {});
+              const gj::Result<Adversary> made = Adversary::create(list);
               CHECK((made.ok() || made.code() == gj::ErrorCode::out_of_memory));
               return made.ok();
           }) > 20);

@@ -127,8 +127,8 @@ TEST_CASE("replay checks: an input is aligned for its elements") {
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.in, reinterpret_cast<const std::int32_t*>(address)); },
         ErrorCode::misaligned,
-        "an input is not aligned for its elements: op 0 'op', slot 'in': given " + std::to_string(address) +
-            ", limit 4");
+        "an input is not aligned for its elements: op 0 'op', slot 'in': address " + std::to_string(address) +
+            ", alignment 4");
 }
 
 TEST_CASE("replay checks: an input has the bytes that its ops touch") {
@@ -139,14 +139,14 @@ TEST_CASE("replay checks: an input has the bytes that its ops touch") {
     const auto good = [&](auto& runner) { runner.set(f.in, f.in_memory, 6); };
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.in, f.in_memory, 5); }, ErrorCode::too_small,
-        "an input has fewer bytes than its ops touch: op 1 'large', slot 'in': given 20, limit 24");
+        "an input has fewer bytes than its ops touch: op 1 'large', slot 'in': bytes given 20, needed 24");
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.in, gj::Span<const std::int32_t>(f.in_memory, 0)); },
         ErrorCode::too_small,
-        "an input has fewer bytes than its ops touch: op 1 'large', slot 'in': given 0, limit 24");
+        "an input has fewer bytes than its ops touch: op 1 'large', slot 'in': bytes given 0, needed 24");
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.in, f.in_memory, -1); }, ErrorCode::too_small,
-        "an input has fewer bytes than its ops touch: op 1 'large', slot 'in': given -4, limit 24");
+        "an input has fewer bytes than its ops touch: op 1 'large', slot 'in': bytes given -4, needed 24");
 }
 
 TEST_CASE("replay checks: a part that moves needs its bytes where it is now") {
@@ -156,16 +156,16 @@ TEST_CASE("replay checks: a part that moves needs its bytes where it is now") {
     const auto good = [&](auto& runner) { runner.set(f.in, f.in_memory, 4).set(f.at, 2); };
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.at, 3); }, ErrorCode::too_small,
-        "an input has fewer bytes than its ops touch: op 0 'part', slot 'in': given 16, limit 20");
+        "an input has fewer bytes than its ops touch: op 0 'part', slot 'in': bytes given 16, needed 20");
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.in, f.in_memory, 3); }, ErrorCode::too_small,
-        "an input has fewer bytes than its ops touch: op 0 'part', slot 'in': given 12, limit 16");
+        "an input has fewer bytes than its ops touch: op 0 'part', slot 'in': bytes given 12, needed 16");
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.at, 7); }, ErrorCode::out_of_range,
-        "a view lies outside its buffer: op 0 'part', slot 'at': given 28, limit 24");
+        "a view lies outside its buffer: op 0 'part', slot 'at': first byte 28, last possible 24");
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.at, -1); }, ErrorCode::out_of_range,
-        "a view lies outside its buffer: op 0 'part', slot 'at': given -4, limit 24");
+        "a view lies outside its buffer: op 0 'part', slot 'at': first byte -4, last possible 24");
 }
 
 TEST_CASE("replay checks: a part whose size is a Variable stays inside, and is never negative") {
@@ -175,10 +175,10 @@ TEST_CASE("replay checks: a part whose size is a Variable stays inside, and is n
     const auto good = [&](auto& runner) { runner.set(f.in, f.in_memory).set(f.at, 2).set(f.count, 6); };
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.count, 7); }, ErrorCode::out_of_range,
-        "a view lies outside its buffer: op 0 'part', slot 'at': given 8, limit 4");
+        "a view lies outside its buffer: op 0 'part', slot 'at': first byte 8, last possible 4");
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.count, -1); }, ErrorCode::out_of_range,
-        "a view lies outside its buffer: op 0 'part', slot 'at': given 8, limit 36");
+        "a view lies outside its buffer: op 0 'part', slot 'at': first byte 8, last possible 36");
     RecordingRunner runner = gj::instantiate(f.list).value();
     CHECK(replay_error(runner.set(f.in, f.in_memory).set(f.at, 8).set(f.count, 0)) == "");  // nothing, at the end
 }
@@ -191,7 +191,7 @@ TEST_CASE("replay checks: an input lies on its recorded device, or on one that c
     const auto good = [&](auto& runner) { runner.set(f.in, f.in_memory, 8, gj::DeviceId{3}); };
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.in, f.in_memory, 8, gj::DeviceId{2}); }, ErrorCode::wrong_device,
-        "an input lies on another device than it was recorded for: op 0 'op', slot 'in': given 2, limit 0");
+        "an input lies on another device than it was recorded for: op 0 'op', slot 'in': device 2, recorded 0");
     RecordingRunner runner = gj::instantiate(f.list).value();
     CHECK(replay_error(runner.set(f.in, f.in_memory, 8, gj::DeviceId{0})) == "");
     CHECK(replay_error(runner.set(f.in, f.in_memory, 8)) == "");

@@ -1,4 +1,4 @@
-#include <graphjit/run/csr.hpp>
+#include <graphjit/base/csr.hpp>
 
 #include "support/random.hpp"
 #include "support/unit/failing_allocations.hpp"
