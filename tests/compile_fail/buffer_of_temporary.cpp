@@ -3,6 +3,7 @@
 #include <graphjit/record/recorder.hpp>
 
 struct Floats {
+    ~Floats() {}
     float* data() { return memory; }
     unsigned size() { return 4; }
     float memory[4];

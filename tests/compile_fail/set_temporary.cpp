@@ -5,6 +5,7 @@
 using Graph = graphjit::MultiGraphRunner<graphjit::CpuBackend>;
 
 struct Floats {
+    ~Floats() {}
     float* data() { return memory; }
     unsigned size() { return 4; }
     float memory[4];

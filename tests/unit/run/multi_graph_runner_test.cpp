@@ -122,7 +122,7 @@ TEST_CASE("MultiGraphRunner: gives each op its reduced dependencies") {
     (void)rec.launch(inc<>, all.slice(4, 4));
     (void)rec.launch(inc<8>, all);
     auto runner = gj::instantiate(std::move(rec)).value();
-    CHECK(told == "0: ; 1: 0; 2: 0; 3: 1 2; ");
+    CHECK(told == "0:; 1: 0; 2: 0; 3: 1 2; ");
     CHECK(edges(runner.dag()) == "0>1 0>2 1>3 2>3");
 }
 

@@ -19,32 +19,30 @@ public:
     Reference(const gj::OpList& list, const gj::Dag& dag) : list_(list), dag_(dag) {}
 
     [[nodiscard]] bool conflict(const std::vector<gj::BoundRange>& bound) const {
-        for (unsigned a = 0; a < list_.memories().size(); ++a) {
-            for (unsigned b = 0; b < list_.memories().size(); ++b) {
-                if (a != b && list_.memories()[a].is_input && conflict(a, b, bound)) return true;
+        for (unsigned i = 0; i < list_.size(); ++i) {
+            for (unsigned k = 0; k < list_.size(); ++k) {
+                for (const gj::AccessRecord& mine : list_.accesses(op(i))) {
+                    for (const gj::AccessRecord& theirs : list_.accesses(op(k))) {
+                        if (conflict(i, mine, k, theirs, bound)) return true;
+                    }
+                }
             }
         }
         return false;
     }
 
 private:
-    [[nodiscard]] bool conflict(unsigned a, unsigned b, const std::vector<gj::BoundRange>& bound) const {
+    [[nodiscard]] bool conflict(unsigned i, const gj::AccessRecord& mine, unsigned k, const gj::AccessRecord& theirs,
+                                const std::vector<gj::BoundRange>& bound) const {
+        const unsigned a = to_integer(mine.memory);
+        const unsigned b = to_integer(theirs.memory);
+        if (a == b || !list_.memories()[a].is_input || !shares(bound[a], mine, bound[b], theirs)) return false;
         for (const gj::AliasRecord& alias : list_.aliases()) {
             const unsigned x = to_integer(alias.a);
             const unsigned y = to_integer(alias.b);
             if ((x == a && y == b) || (x == b && y == a)) return false;
         }
-        for (unsigned i = 0; i < list_.size(); ++i) {
-            for (unsigned k = 0; k < list_.size(); ++k) {
-                for (const gj::AccessRecord& mine : list_.accesses(op(i))) {
-                    for (const gj::AccessRecord& theirs : list_.accesses(op(k))) {
-                        if (to_integer(mine.memory) != a || to_integer(theirs.memory) != b) continue;
-                        if (shares(bound[a], mine, bound[b], theirs) && !ordered(i, mine, k, theirs)) return true;
-                    }
-                }
-            }
-        }
-        return false;
+        return !ordered(i, mine, k, theirs);
     }
     /// Whether there is a byte that both touch, one of them writing, and that both memories have.
     static bool shares(const gj::BoundRange& a, const gj::AccessRecord& mine, const gj::BoundRange& b,
