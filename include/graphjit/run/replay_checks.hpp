@@ -325,12 +325,14 @@ private:
         const std::uint64_t from = field(offsetof(CopyBlock, source), reinterpret_cast<std::uintptr_t>(copy.source));
         const std::uint64_t bytes = field(offsetof(CopyBlock, bytes), copy.bytes);
         if (bytes == 0 || to >= from + bytes || from >= to + bytes) return {};
-        SlotIndex slot = SlotIndex::none;
+        SlotIndex slot = SlotIndex::none;  // rather one that moves an end than one that only gives its buffer
         for (const Use& use : list_.uses()) {
-            if (use.op != op) continue;
-            const SlotIndex variable = blame_.variable_of(list_, use);
-            if (variable != SlotIndex::none || slot == SlotIndex::none)
-                slot = variable != SlotIndex::none ? variable : use.slot;
+            if (use.op != op || slot != SlotIndex::none) continue;
+            if (use.kind == UseKind::symbolic_pointer) slot = blame_.variable_of(list_, use.expr);
+        }
+        for (const Use& use : list_.uses()) {
+            if (use.op != op || slot != SlotIndex::none) continue;
+            slot = use.slot != SlotIndex::none ? use.slot : blame_.variable_of(list_, use);
         }
         return refuse(ErrorCode::overlap, "the source and the destination of a copy overlap", op, slot);
     }

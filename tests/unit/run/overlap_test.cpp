@@ -16,33 +16,51 @@ using namespace test;
 /// order that the graph has. Knows nothing of what was checked before.
 class Reference {
 public:
-    Reference(const gj::OpList& list, const gj::Dag& dag) : list_(list), dag_(dag) {}
+    Reference(const gj::OpList& list, const gj::Dag& dag) : list_(list), uses_(list.memories().size()) {
+        for (unsigned i = 0; i < list.size(); ++i) {
+            for (const gj::AccessRecord& access : list.accesses(op(i))) {
+                uses_[to_integer(access.memory)].push_back({i, access});
+            }
+            after_.emplace_back(list.size());
+            for (const gj::OpIndex before : dag.dependencies(op(i))) {
+                after_[i][to_integer(before)] = true;
+                for (unsigned k = 0; k < i; ++k) after_[i][k] = after_[i][k] || after_[to_integer(before)][k];
+            }
+        }
+    }
 
     [[nodiscard]] bool conflict(const std::vector<gj::BoundRange>& bound) const {
-        for (unsigned i = 0; i < list_.size(); ++i) {
-            for (unsigned k = 0; k < list_.size(); ++k) {
-                for (const gj::AccessRecord& mine : list_.accesses(op(i))) {
-                    for (const gj::AccessRecord& theirs : list_.accesses(op(k))) {
-                        if (conflict(i, mine, k, theirs, bound)) return true;
-                    }
-                }
+        for (unsigned a = 0; a < uses_.size(); ++a) {
+            for (unsigned b = 0; b < uses_.size(); ++b) {
+                if (a != b && list_.memories()[a].is_input && conflict(a, b, bound)) return true;
             }
         }
         return false;
     }
 
 private:
-    [[nodiscard]] bool conflict(unsigned i, const gj::AccessRecord& mine, unsigned k, const gj::AccessRecord& theirs,
-                                const std::vector<gj::BoundRange>& bound) const {
-        const unsigned a = to_integer(mine.memory);
-        const unsigned b = to_integer(theirs.memory);
-        if (a == b || !list_.memories()[a].is_input || !shares(bound[a], mine, bound[b], theirs)) return false;
+    struct Use {
+        unsigned op;
+        gj::AccessRecord access;
+    };
+
+    [[nodiscard]] bool conflict(unsigned a, unsigned b, const std::vector<gj::BoundRange>& bound) const {
+        for (const Use& mine : uses_[a]) {
+            for (const Use& theirs : uses_[b]) {
+                if (shares(bound[a], mine.access, bound[b], theirs.access) && !ordered(mine, theirs)) {
+                    return !may_alias(a, b);
+                }
+            }
+        }
+        return false;
+    }
+    [[nodiscard]] bool may_alias(unsigned a, unsigned b) const {
         for (const gj::AliasRecord& alias : list_.aliases()) {
             const unsigned x = to_integer(alias.a);
             const unsigned y = to_integer(alias.b);
-            if ((x == a && y == b) || (x == b && y == a)) return false;
+            if ((x == a && y == b) || (x == b && y == a)) return true;
         }
-        return !ordered(i, mine, k, theirs);
+        return false;
     }
     /// Whether there is a byte that both touch, one of them writing, and that both memories have.
     static bool shares(const gj::BoundRange& a, const gj::AccessRecord& mine, const gj::BoundRange& b,
@@ -56,17 +74,17 @@ private:
         };
         return std::max(begin(a, mine), begin(b, theirs)) < std::min(end(a, mine), end(b, theirs));
     }
-    [[nodiscard]] bool ordered(unsigned i, const gj::AccessRecord& mine, unsigned k,
-                               const gj::AccessRecord& theirs) const {
-        if (i == k) return false;
-        const gj::Access first = i < k ? mine.access : theirs.access;
-        const gj::Access second = i < k ? theirs.access : mine.access;
-        if (gj::writes(first) && gj::reads(second)) return false;  // it would read what it should not see
-        return has_path(dag_, std::min(i, k), std::max(i, k));
+    [[nodiscard]] bool ordered(const Use& mine, const Use& theirs) const {
+        if (mine.op == theirs.op) return false;
+        const Use& first = mine.op < theirs.op ? mine : theirs;
+        const Use& second = mine.op < theirs.op ? theirs : mine;
+        if (gj::writes(first.access.access) && gj::reads(second.access.access)) return false;  // would see too much
+        return after_[second.op][first.op];
     }
 
     const gj::OpList& list_;
-    const gj::Dag& dag_;
+    std::vector<std::vector<Use>> uses_;    // by memory
+    std::vector<std::vector<bool>> after_;  // [second][first]
 };
 
 struct Shape {

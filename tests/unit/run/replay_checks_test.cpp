@@ -282,8 +282,12 @@ TEST_CASE("replay checks: an input meets no memory that the graph did not order 
     const auto good = [&](auto& runner) { runner.set(f.in, f.in_memory).set(f.out, f.out_memory); };
     const std::string sentence = "an input shares memory with something the graph does not order it against; see "
                                  "may_alias: op 1 'reads', slot 'in'";
-    check_refused(f, good, [&](auto& runner) { runner.set(f.in, f.results); }, ErrorCode::overlap, sentence);
-    check_refused(f, good, [&](auto& runner) { runner.set(f.in, f.out_memory + 7); }, ErrorCode::overlap, sentence);
+    check_refused(
+        f, good, [&](auto& runner) { runner.set(f.in, f.results); }, ErrorCode::overlap,
+        sentence + ", against op 0 'writes', memory 'result'");
+    check_refused(
+        f, good, [&](auto& runner) { runner.set(f.in, f.out_memory + 7); }, ErrorCode::overlap,
+        sentence + ", against op 1 'reads', memory 'out'");
     RecordingRunner runner = gj::instantiate(f.list).value();
     good(runner);
     CHECK(replay_error(runner.set(f.in, f.out_memory + 8)) == "");
@@ -312,7 +316,7 @@ TEST_CASE("replay checks: the two ends of a copy do not meet, wherever Variables
     for (const int at : {1, 2, 3}) {
         check_refused(
             f, good, [&](auto& runner) { runner.set(f.at, at); }, ErrorCode::overlap,
-            "the source and the destination of a copy overlap: op 0 'shift'");
+            "the source and the destination of a copy overlap: op 0 'shift', slot 'at'");
     }
     RecordingRunner runner = gj::instantiate(f.list).value();
     CHECK(replay_error(runner.set(f.at, 4)) == "");
@@ -325,7 +329,7 @@ TEST_CASE("replay checks: two parts of one input are the ends of a copy only if 
     const auto good = [&](auto& runner) { runner.set(f.out, f.out_memory).set(f.at, 0).set(f.count, 4); };
     check_refused(
         f, good, [&](auto& runner) { runner.set(f.at, 1); }, ErrorCode::overlap,
-        "the source and the destination of a copy overlap: op 0 'shift'");
+        "the source and the destination of a copy overlap: op 0 'shift', slot 'at'");
     RecordingRunner runner = gj::instantiate(f.list).value();
     CHECK(replay_error(runner.set(f.out, f.out_memory).set(f.at, 4).set(f.count, 0)) == "");  // nothing to copy
 }
