@@ -7,7 +7,7 @@ namespace gj = graphjit;
 
 namespace test {
 
-/// Nothing but what the contract asks for, and none of it `const`, `static` or copyable.
+/// Nothing but what the contract asks for, and none of it `const` or `static`; native objects are not copyable.
 struct Minimal {
     struct NativeGraph {
         NativeGraph() = default;
@@ -18,9 +18,6 @@ struct Minimal {
     };
     using kernel_family = gj::HostFamily;
     static constexpr gj::BackendLimits limits = {};
-
-    Minimal() = default;
-    Minimal(Minimal&&) noexcept = default;
 
     gj::Result<NativeGraph> create(const gj::OpList&);
     gj::Status add_node(NativeGraph&, const gj::OpView&, gj::Span<const gj::OpIndex>);
@@ -50,6 +47,8 @@ enum Clause : unsigned {
     run = 1u << 13,
     run_noexcept = 1u << 14,
     update_noexcept = 1u << 15,
+    copyable = 1u << 16,
+    optional_members = 1u << 17,
 };
 
 template <class B>
@@ -72,6 +71,8 @@ constexpr unsigned failed_clauses() {
     clause(gj::has_run<B>, run);
     clause(gj::run_is_noexcept<B>, run_noexcept);
     clause(!gj::has_update<B> || gj::update_is_noexcept<B>, update_noexcept);
+    clause(std::copy_constructible<B>, copyable);
+    clause(gj::optional_members_fit<B>, optional_members);
     return failed;
 }
 
@@ -117,13 +118,18 @@ static_assert(failed_clauses<int>() != 0 && !gj::graph_backend<int>);
 static_assert(!gj::graph_backend<void>);
 
 struct MoveMayThrow : Minimal {
+    MoveMayThrow(const MoveMayThrow&);
     MoveMayThrow(MoveMayThrow&&) noexcept(false);
 };
 static_assert(refused<MoveMayThrow, nothrow_move>);
 struct Immovable : Minimal {
     Immovable(Immovable&&) = delete;
 };
-static_assert(refused<Immovable, nothrow_move>);
+static_assert(refused < Immovable, nothrow_move | copyable >);
+struct MovesOnly : Minimal {
+    MovesOnly(MovesOnly&&) noexcept;
+};
+static_assert(refused<MovesOnly, copyable>, "each runner has a backend of its own");
 
 struct NoFamily : Minimal {
 private:
@@ -275,24 +281,45 @@ struct WithOptions : Minimal {
 static_assert(accepted<WithOptions>);
 static_assert(gj::has_supports<WithOptions> && gj::has_reaches<WithOptions> && gj::has_poll<WithOptions>);
 
-struct OptionsMayThrow : Minimal {
+// One that is there by name, but not as it must be, would be passed over in silence: so it is refused.
+struct SupportsMayThrow : Minimal {
     gj::Status supports(const gj::OpView&) const;
-    bool reaches(gj::DeviceId, gj::DeviceId) const;
-    bool poll(NativeExec&);
 };
-static_assert(!gj::has_supports<OptionsMayThrow> && !gj::has_reaches<OptionsMayThrow> &&
-              !gj::has_poll<OptionsMayThrow>);
-struct OptionsOfOtherTypes : Minimal {
+static_assert(!gj::has_supports<SupportsMayThrow> && refused<SupportsMayThrow, optional_members>);
+struct SupportsReturnsBool : Minimal {
     bool supports(const gj::OpView&) const noexcept;
-    int reaches(gj::DeviceId, gj::DeviceId) const noexcept;
-    gj::Status poll(NativeExec&) noexcept;
 };
-static_assert(!gj::has_supports<OptionsOfOtherTypes> && !gj::has_reaches<OptionsOfOtherTypes> &&
-              !gj::has_poll<OptionsOfOtherTypes>);
-struct OptionsThatChangeTheBackend : Minimal {
+static_assert(!gj::has_supports<SupportsReturnsBool> && refused<SupportsReturnsBool, optional_members>);
+struct SupportsChangesTheBackend : Minimal {
     gj::Status supports(const gj::OpView&) noexcept;
+};
+static_assert(!gj::has_supports<SupportsChangesTheBackend> && refused<SupportsChangesTheBackend, optional_members>);
+
+struct ReachesMayThrow : Minimal {
+    bool reaches(gj::DeviceId, gj::DeviceId) const;
+};
+static_assert(!gj::has_reaches<ReachesMayThrow> && refused<ReachesMayThrow, optional_members>);
+struct ReachesReturnsInt : Minimal {
+    int reaches(gj::DeviceId, gj::DeviceId) const noexcept;
+};
+static_assert(!gj::has_reaches<ReachesReturnsInt> && refused<ReachesReturnsInt, optional_members>);
+struct ReachesChangesTheBackend : Minimal {
     bool reaches(gj::DeviceId, gj::DeviceId) noexcept;
 };
-static_assert(!gj::has_supports<OptionsThatChangeTheBackend> && !gj::has_reaches<OptionsThatChangeTheBackend>);
+static_assert(!gj::has_reaches<ReachesChangesTheBackend> && refused<ReachesChangesTheBackend, optional_members>);
+
+struct PollMayThrow : Minimal {
+    bool poll(NativeExec&);
+};
+static_assert(!gj::has_poll<PollMayThrow> && refused<PollMayThrow, optional_members>);
+struct PollReturnsStatus : Minimal {
+    gj::Status poll(NativeExec&) noexcept;
+};
+static_assert(!gj::has_poll<PollReturnsStatus> && refused<PollReturnsStatus, optional_members>);
+
+struct UpdateTakesNumber : Minimal {
+    gj::Status update(NativeExec&, unsigned) noexcept;
+};
+static_assert(!gj::has_update<UpdateTakesNumber> && refused<UpdateTakesNumber, optional_members>);
 
 }  // namespace test

@@ -177,8 +177,8 @@ private:
     std::uint8_t ops_size_ = 0;
     std::uint8_t operands_size_ = 0;
     ExprDefect defect_ = ExprDefect::none;
-    ExprOp ops_[max_ops];
-    std::int64_t operands_[max_operands];
+    ExprOp ops_[max_ops] = {};
+    std::int64_t operands_[max_operands] = {};
 };
 
 constexpr Expr operator+(const Expr& a, const Expr& b) noexcept { return Expr::binary(ExprOp::add, a, b); }

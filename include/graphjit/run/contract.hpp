@@ -125,11 +125,11 @@ concept optional_members_fit = (has_update<B> || !requires { &B::update; }) &&
 
 /// The whole contract.
 template <class B>
-concept graph_backend = std::is_nothrow_move_constructible_v<B> && has_kernel_family<B> && has_limits<B> &&
-                        has_native_graph<B> && has_native_exec<B> && has_create<B> && has_add_node<B> &&
-                        has_instantiate<B> && has_block<B> && has_launch<B> && launch_is_noexcept<B> && has_wait<B> &&
-                        wait_is_noexcept<B> && has_run<B> && run_is_noexcept<B> &&
-                        (!has_update<B> || update_is_noexcept<B>);
+concept graph_backend = std::is_nothrow_move_constructible_v<B> && std::copy_constructible<B> && has_kernel_family<B> &&
+                        has_limits<B> && has_native_graph<B> && has_native_exec<B> && has_create<B> &&
+                        has_add_node<B> && has_instantiate<B> && has_block<B> && has_launch<B> &&
+                        launch_is_noexcept<B> && has_wait<B> && wait_is_noexcept<B> && has_run<B> &&
+                        run_is_noexcept<B> && optional_members_fit<B> && (!has_update<B> || update_is_noexcept<B>);
 
 namespace detail {
 

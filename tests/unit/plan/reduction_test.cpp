@@ -1,5 +1,7 @@
 #include <graphjit/plan/reduction.hpp>
 
+#include <graphjit/plan/dependency.hpp>
+
 #include "support/random.hpp"
 #include "support/unit/failing_allocations.hpp"
 
@@ -259,6 +261,26 @@ TEST_CASE("Reduction: an op continues the chain whose memory it overwrites, so c
     CHECK(reduction.chains() == buffers);
 }
 
+TEST_CASE("Reduction: random updates of a few buffers need no more chains than there are buffers") {
+    Random random(9);
+    for (const std::uint32_t buffers : {5u, 20u, 60u}) {
+        gj::DependencyTracker tracker;
+        gj::Reduction reduction;
+        constexpr std::uint32_t ops = 2'000;
+        REQUIRE(tracker.reset(ops));
+        REQUIRE(reduction.reset(ops));
+        for (std::uint32_t i = 0; i < buffers; ++i) REQUIRE(tracker.add_region(8));
+        for (std::uint32_t op = 0; op < ops; ++op) {
+            tracker.start(static_cast<gj::OpIndex>(op));
+            for (unsigned reads = random.below(4); reads > 0; --reads) tracker.read({random.below(buffers), 0, 8});
+            tracker.write({random.below(buffers), 0, 8});
+            std::size_t kept = 0;
+            REQUIRE(reduction.add_op(tracker.found(), to_integer(tracker.overwritten()), kept));
+        }
+        CHECK(reduction.chains() <= buffers);
+    }
+}
+
 TEST_CASE("Reduction: where memory runs out it says so") {
     const int needed = test::allocations_needed([] {
         gj::Reduction reduction;
@@ -274,20 +296,27 @@ TEST_CASE("Reduction: where memory runs out it says so") {
     CHECK(needed > 6);
 }
 
-TEST_CASE("Reduction: says the same in constant evaluation, where it uses no vectors") {
-    constexpr auto kept_of_last = [] {
+TEST_CASE("Reduction: says the same in constant evaluation, where it uses no vectors, also of wide graphs") {
+    // As many ops as there are chains in one slab and some more, then a diamond over the last two of them.
+    constexpr auto is_right = [] {
+        constexpr std::uint32_t width = 70;
         gj::Reduction reduction;
-        if (!reduction.reset(5)) return std::size_t{99};
+        if (!reduction.reset(width + 4)) return false;
         std::size_t kept = 0;
-        std::uint32_t rows[5][4] = {{}, {0}, {0}, {1, 2}, {3, 0, 1, 2}};
-        const std::size_t sizes[5] = {0, 1, 1, 2, 4};
-        for (std::uint32_t op = 0; op < 5; ++op) {
-            if (!reduction.add_op({rows[op], sizes[op]}, none, kept)) return std::size_t{99};
+        for (std::uint32_t op = 0; op < width; ++op) {
+            if (!reduction.add_op({}, none, kept) || kept != 0) return false;
         }
-        return kept == 1 && rows[4][0] == 3 ? kept : std::size_t{98};
+        std::uint32_t first[] = {width - 1, width - 2, 0};
+        if (!reduction.add_op(first, none, kept) || kept != 3 || first[0] != 0) return false;
+        std::uint32_t second[] = {width, width - 1, 1, 0, width - 2};
+        if (!reduction.add_op(second, none, kept) || kept != 2 || second[0] != 1 || second[1] != width) return false;
+        std::uint32_t third[] = {width - 1};
+        if (!reduction.add_op(third, none, kept) || kept != 1) return false;
+        std::uint32_t fourth[] = {width - 1, width + 1, width + 2, 1, width};
+        return reduction.add_op(fourth, none, kept) && kept == 2 && fourth[0] == width + 1 && fourth[1] == width + 2;
     };
-    static_assert(kept_of_last() == 1);
-    CHECK(kept_of_last() == 1);
+    static_assert(is_right());
+    CHECK(is_right());
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST_CASE("Buffer: a part that is not inside its parent is marked as such, and s
     CHECK(is_refused(all.slice(INT64_MAX, INT64_MAX)));
     CHECK(is_refused(all.slice(1, INT64_MAX)));
     CHECK(is_refused(all.slice(INT64_MIN, INT64_MIN)));
-    CHECK(is_refused(all.slice(0, INT64_MAX / 4 + 1)));  // times four it would be small again
+    CHECK(is_refused(all.slice(0, INT64_MAX / 4 + 1)));           // times four it would be small again
+    CHECK(is_refused(buffer<char>(10).slice(9, INT64_MAX - 3)));  // and the sum of the two would be, here
 }
 
 TEST_CASE("Buffer: parts of parts are what arithmetic on plain numbers says") {
@@ -128,6 +129,36 @@ TEST_CASE("Buffer: a part with a Variable is an expression in bytes, within its 
 
     const gj::SymbolicBuffer<const double> constant = part;
     CHECK(at_seven(Access::view(constant).offset) == 14 * 8);
+}
+
+TEST_CASE("SymbolicBuffer: a constant part of a part of constant size lies inside it, wherever that is") {
+    const gj::Variable x = Access::variable(5, gj::SlotIndex{2});
+    const gj::SymbolicBuffer<double> part = buffer<double>(100).slice(x, 10);
+    const auto is_refused = [](const gj::SymbolicBuffer<double>& view) { return Access::view(view).within.bytes < 0; };
+    CHECK(!is_refused(part.slice(0, 10)));
+    CHECK(!is_refused(part.slice(10, 0)));
+    CHECK(!is_refused(part.slice(3, 7)));
+    CHECK(is_refused(part.slice(3, 8)));
+    CHECK(is_refused(part.slice(11, 0)));
+    CHECK(is_refused(part.slice(-1, 2)));
+    CHECK(is_refused(part.slice(2, -1)));
+    CHECK(is_refused(part.slice(1, INT64_MAX)));
+    CHECK(is_refused(part.slice(3, 8).slice(0, 1)));
+    CHECK(is_refused(part.slice(3, 7).slice(0, 8)));
+    CHECK(!is_refused(part.slice(x, 10)));  // depends on x: seen at replay, against the buffer
+    CHECK(!is_refused(part.slice(0, x)));
+}
+
+TEST_CASE("SymbolicBuffer: as another type it is the same bytes, counted anew") {
+    const gj::Variable x = Access::variable(5, gj::SlotIndex{2});
+    const auto at_seven = [](const gj::Expr& expr) {
+        return expr.fold<std::int64_t>(
+            [](gj::ExprOp op, std::int64_t operand) { return op == gj::ExprOp::constant ? operand : 7; },
+            [](gj::ExprOp op, std::int64_t a, std::int64_t b) { return gj::detail::evaluate(op, a, b).value; });
+    };
+    const gj::detail::SymbolicView view = Access::view(buffer<double>(100).slice(x, 4).as<const float>().slice(3, 2));
+    CHECK(at_seven(view.offset) == 7 * 8 + 3 * 4);
+    CHECK(at_seven(view.bytes) == 8);
 }
 
 TEST_CASE("slots: know their number and their recording") {

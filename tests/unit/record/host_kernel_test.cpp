@@ -166,6 +166,13 @@ TEST_CASE("host kernel: without arguments its block is empty") {
     CHECK(seen.calls == 1);
 }
 
+TEST_CASE("host kernel: a block ends where the next one's pointers may begin") {
+    CHECK(gj::host_block_stride(0) == 0);
+    CHECK(gj::host_block_stride(1) == sizeof(void*));
+    CHECK(gj::host_block_stride(sizeof(void*)) == sizeof(void*));
+    CHECK(gj::host_block_stride(sizeof(void*) + 1) == 2 * sizeof(void*));
+}
+
 TEST_CASE("host kernel: two functions are two handles, one function is one") {
     CHECK(gj::kernel<scaled<1>>.handle() != gj::kernel<scaled<2>>.handle());
     CHECK(gj::kernel<gain>.handle() == gj::HostKernel<gain>().handle());

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -84,6 +85,24 @@ TEST_CASE("OpList: an error made by it names op and slot") {
     CHECK(list.error(gj::ErrorCode::overlap, "text").code == gj::ErrorCode::overlap);
 }
 
+TEST_CASE("OpList: knows which memories may alias, whoever was named first and how often") {
+    CpuRecorder rec;
+    std::vector<gj::Input<float>> inputs;
+    for (int i = 0; i < 20; ++i) inputs.push_back(rec.input<float>("in", 4));
+    const unsigned pairs[][2] = {{7, 3}, {3, 7}, {0, 19}, {7, 3}, {19, 18}, {3, 4}, {5, 5}};
+    for (const auto& pair : pairs) rec.may_alias(inputs[pair[0]], inputs[pair[1]].slice(1, 2));
+    const CpuList list = std::move(rec).finish().value();
+    REQUIRE(list.aliases().size() == 4);
+    for (unsigned i = 1; i < 4; ++i) CHECK(list.aliases()[i - 1] < list.aliases()[i]);
+    for (unsigned a = 0; a < 20; ++a) {
+        for (unsigned b = a + 1; b < 20; ++b) {
+            const bool expected = (a == 3 && b == 7) || (a == 0 && b == 19) || (a == 18 && b == 19) ||
+                                  (a == 3 && b == 4);
+            CHECK(list.may_alias({gj::MemoryIndex{a}, gj::MemoryIndex{b}}) == expected);
+        }
+    }
+}
+
 template <class T>
 bool same(gj::Span<const T> a, gj::Span<const T> b, bool (*equal)(const T&, const T&)) {
     if (a.size() != b.size() || (a.size() != 0 && a.data() == b.data())) return false;
@@ -95,7 +114,7 @@ bool same(gj::Span<const T> a, gj::Span<const T> b, bool (*equal)(const T&, cons
 
 TEST_CASE("OpList: a clone has all of it, in memory of its own") {
     const CpuList list = everything();
-    const CpuList copy = std::move(list.clone().value());
+    const CpuList copy = list.clone().value();
     CHECK(copy.owner() == list.owner());
     CHECK(same<gj::OpRecord>(list.ops(), copy.ops(), [](const auto& a, const auto& b) {
         return a.kind == b.kind && a.block == b.block && a.info == b.info && a.handle == b.handle &&
@@ -121,6 +140,19 @@ TEST_CASE("OpList: a clone has all of it, in memory of its own") {
         CHECK(copy.accesses(op(i)).size() == list.accesses(op(i)).size());
     }
     CHECK(edges(copy) == edges(list));
+}
+
+TEST_CASE("OpList: a clone is for the same backend") {
+    struct Numbered : gj::NullBackend {
+        int number = 0;
+    };
+    Numbered backend;
+    backend.number = 7;
+    gj::Recorder<Numbered> rec(backend);
+    (void)rec.launch(inc<>, nullptr);
+    const gj::OpListOf<Numbered> list = std::move(rec).finish().value();
+    CHECK(list.backend().number == 7);
+    CHECK(list.clone().value().backend().number == 7);
 }
 
 TEST_CASE("OpList: a clone that finds no memory is an error, wherever it runs out, and the original stays whole") {

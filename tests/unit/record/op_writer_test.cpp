@@ -176,9 +176,10 @@ TEST_CASE("OpWriter: a symbolic view is an access of all it may touch") {
     CHECK(range(x * 100, 1) == "refused");  // never inside
     CHECK(range(0 - x, 1) == "refused");
     CHECK(range(x, 0 - x) == "refused");
-    CHECK(range(x, 59) == "refused");   // at least 2 + 59
-    CHECK(range(x, 58) == "22-80");     // inside for 2 only
-    CHECK(range(60, x - 2) == "none");  // no byte is left there
+    CHECK(range(x - 5, 61) == "refused");  // larger than the buffer
+    CHECK(range(x, 59) == "refused");      // at least 2 + 59
+    CHECK(range(x, 58) == "22-80");        // inside for 2 only
+    CHECK(range(60, x - 2) == "none");     // no byte is left there
 }
 
 TEST_CASE("OpWriter: a symbolic view that has no Variable left is a plain view") {
@@ -291,6 +292,7 @@ TEST_CASE("OpWriter: the two ends of a copy have one size and no common byte") {
     CHECK(copy(memory, apart) == ErrorCode::ok);
     CHECK(copy(part(memory, 0, 8), apart) == ErrorCode::invalid_argument);
     CHECK(copy(part(memory, 0, 8), part(memory, 8, 8)) == ErrorCode::ok);
+    CHECK(copy(part(memory, 8, 8), part(memory, 0, 8)) == ErrorCode::ok);
     CHECK(copy(part(memory, 0, 8), part(memory, 7, 8)) == ErrorCode::overlap);
     CHECK(copy(part(memory, 7, 8), part(memory, 0, 8)) == ErrorCode::overlap);
     CHECK(copy(memory, memory) == ErrorCode::overlap);

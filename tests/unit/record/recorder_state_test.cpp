@@ -88,7 +88,7 @@ TEST_CASE("RecorderState: memory and slots are numbered in the order they come, 
     CHECK(state.add_variable("position", {-1, 9}, nullptr) == gj::SlotIndex{1});
     CHECK(state.add_slot("in", {.kind = gj::SlotKind::input}) == gj::SlotIndex{2});
 
-    const gj::OpList list = std::move(state.take().value());
+    const gj::OpList list = state.take().value();
     const auto text = [](gj::Span<const char> span) { return std::string(span.begin(), span.end()); };
     CHECK(text(list.name(gj::MemoryIndex{0})) == "a");
     CHECK(text(list.name(gj::MemoryIndex{1})) == "");
@@ -113,7 +113,7 @@ TEST_CASE("RecorderState: value slots lie at their own alignment, with what they
     };
     const Quad quad{{1, 2, 3, 4}};
     (void)state.add_value("d", &quad, sizeof quad, alignof(Quad));
-    const gj::OpList list = std::move(state.take().value());
+    const gj::OpList list = state.take().value();
     const auto at = [&](std::uint32_t slot) { return list.slots()[slot].index; };
     CHECK(at(0) == 0);
     CHECK(at(1) == 8);
@@ -219,6 +219,7 @@ TEST_CASE("RecorderState: handles follow a recording that is moved, and the one 
     CHECK(first.status().ok());  // NOLINT(bugprone-use-after-move)
     CHECK(!first.known(view));
     CHECK(first.owner() != second.owner());
+    CHECK(first.owner() != 0);  // which handles of no recording have
 
     State third;
     third = std::move(second);
@@ -233,10 +234,11 @@ TEST_CASE("RecorderState: what was taken is gone, and the handles of it are fore
     State state;
     const gj::detail::ConstantView view = state.add_memory("a", {.bytes = 16});
     const std::uint32_t owner = state.owner();
-    const gj::OpList list = std::move(state.take().value());
+    const gj::OpList list = state.take().value();
     CHECK(list.owner() == owner);
     CHECK(list.memories().size() == 1);
     CHECK(state.owner() != owner);
+    CHECK(state.owner() != 0);
     CHECK(!state.known(view));
     state.clear_error();
     CHECK(state.take().value().memories().size() == 0);

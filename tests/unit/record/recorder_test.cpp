@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -272,6 +273,28 @@ TEST_CASE("Recorder: nothing that is handed over is kept by reference") {
     std::int32_t k = 0;
     std::memcpy(&k, list.block(op(0)) + fill<>.info.arguments[1].offset, sizeof k);
     CHECK(k == 5);
+}
+
+TEST_CASE("Recorder: names are texts of any kind, sizes integers of any type") {
+    std::int32_t plain[8] = {};
+    const std::string text = "a name, and more of it than fits in place";
+    CpuRecorder rec;
+    const auto all = rec.buffer(text, plain, std::size_t{8});
+    const auto in = rec.input<std::int32_t>(std::string_view(text).substr(2, 4), 4u);
+    (void)rec.launch(text + "!", fill<>, all.slice(0, 4), 1);
+    (void)rec.host_call(std::string("call"), fill<>, all.slice(0, 4), 1);
+    (void)rec.copy(std::string("copy it"), all.slice(0, 4), in);
+    (void)rec.fill(std::string("fill it"), all.slice(0, 4), 1);
+    (void)rec.buffer("too large", plain, std::size_t{0} - 1);
+    CHECK(rec.status().code() == ErrorCode::invalid_argument);
+    rec.clear_error();
+    const CpuList list = std::move(rec).finish().value();
+    CHECK(name(list.name(gj::MemoryIndex{0})) == text);
+    CHECK(name(list.name(gj::MemoryIndex{1})) == "name");
+    CHECK(name(list.name(op(0))) == text + "!");
+    CHECK(name(list.name(op(1))) == "call");
+    CHECK(name(list.name(op(2))) == "copy it");
+    CHECK(name(list.name(op(3))) == "fill it");
 }
 
 // --- let -------------------------------------------------------------------------------------------------------------

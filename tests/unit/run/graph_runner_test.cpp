@@ -103,6 +103,33 @@ TEST_CASE("replay: patches what changed, and tells the device of an op once") {
     CHECK(progress() == Counts{1, 4, 2, 3});  // the moving part depends on both and is written once
 }
 
+TEST_CASE("set: takes arrays, containers, views and pointers, and knows the size of all but the last") {
+    std::int32_t result[4] = {};
+    CpuRecorder rec;
+    const auto in = rec.input<const std::int32_t>("in", 4);
+    (void)rec.launch(slow<>, rec.buffer("m", result), in);
+    auto runner = gj::instantiate(std::move(rec)).value();
+    const std::int32_t plain[4] = {1, 1, 1, 1};
+    std::int32_t writable[5] = {2, 2, 2, 2};
+    const std::int32_t small[3] = {3, 3, 3};
+    const std::array<std::int32_t, 4> array{4, 4, 4, 4};
+    const std::vector<std::int32_t> vector(4, 5);
+    const std::vector<std::int32_t> short_vector(3, 6);
+    const auto seen = [&](auto& graph) { return replay_error(graph) == "" ? result[3] : -1; };
+    CHECK(seen(runner.set(in, plain)) == 1);
+    CHECK(seen(runner.set(in, writable)) == 2);
+    CHECK(seen(runner.set(in, small)) == -1);
+    CHECK(seen(runner.set(in, array)) == 4);
+    CHECK(seen(runner.set(in, vector)) == 5);
+    CHECK(seen(runner.set(in, short_vector)) == -1);
+    CHECK(seen(runner.set(in, gj::Span<const std::int32_t>(plain, 4))) == 1);
+    CHECK(seen(runner.set(in, gj::Span<const std::int32_t>(plain, 3))) == -1);
+    CHECK(seen(runner.set(in, vector.data())) == 5);
+    CHECK(seen(runner.set(in, plain, std::size_t{4})) == 1);
+    CHECK(seen(runner.set(in, plain, 3u)) == -1);
+    CHECK(seen(runner.set(in, nullptr)) == -1);
+}
+
 TEST_CASE("replay: several values set before one replay count as the last") {
     Fixture f;
     RecordingRunner runner = gj::instantiate(f.list).value();

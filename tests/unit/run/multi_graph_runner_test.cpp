@@ -150,7 +150,7 @@ TEST_CASE("MultiGraphRunner: a planner and a plan may be given") {
         CHECK(edges(runner.dag()) == "0>1");
     }
     RecordingList list = two_ops(log);
-    gj::Dag dag = std::move(planner.plan(list).value());
+    gj::Dag dag = planner.plan(list).value();
     RecordingRunner runner = RecordingRunner::instantiate(std::move(list), std::move(dag)).value();
     CHECK(edges(runner.dag()) == "0>1");
     REQUIRE(replay_error(runner) == "");
