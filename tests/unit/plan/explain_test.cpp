@@ -90,10 +90,12 @@ TEST_CASE("explain: a token and an alias are reasons without bytes") {
     (void)rec.launch(fill<>, x, 1, writes(token));
     (void)rec.launch(fill<>, y, 2);
     (void)rec.launch(fill<>, z, 3, reads(token));
+    (void)rec.launch(fill<>, x, 4);
     const CpuList list = std::move(rec).finish().value();
     CHECK(reasons(list, 0, 1) == "WAW x may alias");
     CHECK(reasons(list, 0, 2) == "RAW t 0-0");
     CHECK(reasons(list, 1, 2) == "");
+    CHECK(reasons(list, 1, 3) == "WAW y may alias");
 }
 
 TEST_CASE("explain: every edge of a plan has a reason, and every conflict an edge or a path") {

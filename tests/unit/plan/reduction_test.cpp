@@ -263,10 +263,10 @@ TEST_CASE("Reduction: an op continues the chain whose memory it overwrites, so c
 
 TEST_CASE("Reduction: random updates of a few buffers need no more chains than there are buffers") {
     Random random(9);
-    for (const std::uint32_t buffers : {5u, 20u, 60u}) {
+    for (const std::uint32_t buffers : {5u, 20u, 60u, 200u}) {
         gj::DependencyTracker tracker;
         gj::Reduction reduction;
-        constexpr std::uint32_t ops = 2'000;
+        constexpr std::uint32_t ops = 4'000;
         REQUIRE(tracker.reset(ops));
         REQUIRE(reduction.reset(ops));
         for (std::uint32_t i = 0; i < buffers; ++i) REQUIRE(tracker.add_region(8));

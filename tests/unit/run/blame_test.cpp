@@ -28,6 +28,7 @@ struct Fixture {
         (void)rec.launch(fill<>, nullptr, x + 1);                   // 1
         (void)rec.launch(fill<>, in, number);                       // 2
         (void)rec.launch(fill<>, in.slice(0, (x + 1) * 4 + y), 1);  // 3
+        (void)rec.launch(fill<>, nullptr, 100 - y);                 // 4
         list = std::move(rec).finish().value();
         REQUIRE(blame.build(list));
     }
@@ -51,8 +52,9 @@ TEST_CASE("blame: a Variable that an expression depends on") {
     const auto& uses = f.list.uses();
     CHECK(f.blame.variable_of(f.list, uses[0].expr) == f.x.slot());
     CHECK(f.blame.variable_of(f.list, f.expr(f.y)) == f.y.slot());
-    // The place of the last use is the constant 0: the Variable is found in its size.
-    const gj::Use& last = uses[uses.size() - 1];
+    // The place of the last but one is the constant 0: the Variable is found in its size.
+    CHECK(f.blame.variable_of(f.list, uses[uses.size() - 1]) == f.y.slot());
+    const gj::Use& last = uses[uses.size() - 2];
     CHECK(f.blame.variable_of(f.list, last.expr) == gj::SlotIndex::none);
     const gj::SlotIndex found = f.blame.variable_of(f.list, last);
     CHECK((found == f.x.slot() || found == f.y.slot()));

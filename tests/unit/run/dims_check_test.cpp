@@ -52,6 +52,9 @@ TEST_CASE("dims: the largest there are fit where nothing is limited") {
               .ok());
     // Their product leaves 64 bits, and still is more than the limit.
     CHECK(!check({.group_size = {0xffff'ffffu, 0xffff'ffffu, 0xffff'ffffu}}, {.group_items = 1u << 30}).ok());
+    const std::uint64_t half = std::uint64_t{1} << 63;
+    CHECK(check({.group_size = {0x8000'0000u, 0x8000'0000u, 2}}, {.group_items = half}).ok());
+    CHECK(!check({.group_size = {0x8000'0000u, 0x8000'0000u, 4}}, {.group_items = half}).ok());
 }
 
 TEST_CASE("dims: those that depend on a Variable are left to the replay") {

@@ -334,6 +334,87 @@ TEST_CASE("OverlapCheck: recorded memory counts as much as another input") {
     CHECK(conflict_of(record, 0, 100).input == gj::MemoryIndex{0});
 }
 
+TEST_CASE("OverlapCheck: recorded memory that lies around other memory is found behind it") {
+    CpuRecorder rec;
+    const auto x = rec.input<std::int32_t>("x", 4);
+    (void)rec.launch(inc<4>, x);
+    (void)rec.launch(inc<100>, rec.buffer("large", arena, 100));
+    for (int i = 0; i < 5; ++i) (void)rec.launch(inc<4>, rec.buffer("small", arena + 10 * i, 4));
+    const CpuList list = std::move(rec).finish().value();
+    const gj::Dag dag = plan_of(list);
+    gj::OverlapCheck check;
+    REQUIRE(check.build(list, dag.size()));
+    const gj::MemoryIndex changed[] = {gj::MemoryIndex{0}};
+    const auto conflict_at = [&](int element) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(arena + element);
+        check.bind(gj::MemoryIndex{0}, {begin, begin + 16});
+        return check.find_conflict(list, dag, changed).found;
+    };
+    for (int element = 0; element < 100; ++element) CHECK(conflict_at(element));
+    CHECK(!conflict_at(100));
+}
+
+TEST_CASE("OverlapCheck: an input that lies around others is found behind them, however many changed") {
+    CpuRecorder rec;
+    const auto large = rec.input<std::int32_t>("large", 100);
+    const auto small = rec.input<std::int32_t>("small", 4);
+    const auto late = rec.input<std::int32_t>("late", 4);
+    (void)rec.launch(inc<4>, large.slice(50, 4));  // only here does it share anything
+    (void)rec.launch(inc<4>, small);
+    (void)rec.launch(inc<4>, late);
+    std::vector<gj::MemoryIndex> changed{gj::MemoryIndex{0}, gj::MemoryIndex{1}, gj::MemoryIndex{2}};
+    for (unsigned i = 0; i < 100; ++i) {
+        (void)rec.launch(inc<4>, rec.input<std::int32_t>("apart", 4));
+        changed.push_back(gj::MemoryIndex{3 + i});
+    }
+    const CpuList list = std::move(rec).finish().value();
+    const gj::Dag dag = plan_of(list);
+    for (const std::size_t how_many : {std::size_t{3}, changed.size()}) {
+        gj::OverlapCheck check;
+        REQUIRE(check.build(list, dag.size()));
+        const auto bind = [&](unsigned input, int element, std::uintptr_t elements) {
+            const auto begin = reinterpret_cast<std::uintptr_t>(arena + element);
+            check.bind(gj::MemoryIndex{input}, {begin, begin + 4 * elements});
+        };
+        for (unsigned i = 0; i < 100; ++i) bind(3 + i, 200 + 4 * static_cast<int>(i), 4);
+        bind(0, 0, 100);
+        bind(1, 10, 4);
+        for (int element = 40; element < 60; ++element) {
+            bind(2, element, 4);
+            const bool shares = element > 46 && element < 54;
+            CHECK(check.find_conflict(list, dag, {changed.data(), how_many}).found == shares);
+        }
+    }
+}
+
+TEST_CASE("OverlapCheck: what is harmless in one place is looked at again where the two lie otherwise") {
+    CpuRecorder rec;
+    const auto x = rec.input<std::int32_t>("x", 8);
+    const auto y = rec.input<std::int32_t>("y", 8);
+    (void)rec.launch(inc<2>, x.slice(0, 2));
+    (void)rec.launch(inc<2>, y.slice(6, 2));
+    const CpuList list = std::move(rec).finish().value();
+    const gj::Dag dag = plan_of(list);
+    gj::OverlapCheck check;
+    REQUIRE(check.build(list, dag.size()));
+    const gj::MemoryIndex changed[] = {gj::MemoryIndex{0}, gj::MemoryIndex{1}};
+    const auto conflict_at = [&](int x_at, int y_at, std::uintptr_t y_elements) {
+        const auto x_begin = reinterpret_cast<std::uintptr_t>(arena + x_at);
+        const auto y_begin = reinterpret_cast<std::uintptr_t>(arena + y_at);
+        check.bind(gj::MemoryIndex{0}, {x_begin, x_begin + 32});
+        check.bind(gj::MemoryIndex{1}, {y_begin, y_begin + 4 * y_elements});
+        return check.find_conflict(list, dag, changed).found;
+    };
+    CHECK(!conflict_at(100, 100, 8));
+    CHECK(!conflict_at(100, 100, 8));
+    CHECK(!conflict_at(300, 300, 8));  // the same, elsewhere
+    CHECK(conflict_at(106, 100, 8));
+    CHECK(!conflict_at(100, 100, 8));
+    CHECK(conflict_at(306, 300, 8));
+    CHECK(conflict_at(107, 100, 8));
+    CHECK(!conflict_at(108, 100, 8));
+}
+
 TEST_CASE("OverlapCheck: only bytes that ops touch count") {
     const auto record = [](CpuRecorder& rec, auto x, auto y, auto m) {
         (void)rec.launch(fill<4>, x.slice(0, 4), 1);
