@@ -1,0 +1,177 @@
+// Queues for one device that has several equal ones.
+#pragma once
+
+#include <graphjit/base/csr.hpp>
+#include <graphjit/plan/dag.hpp>
+#include <graphjit/plan/queues.hpp>
+
+namespace graphjit::inline v0 {
+
+/// Spreads the ops of each device over `queues` compute queues: of the ops that may run, the one with the longest way
+/// to the end comes first, and goes where it is over earliest. One queue is used where several would not gain a tenth.
+/// Units: costs are in any unit, the same for all.
+struct Balanced {
+    std::uint32_t queues = 2;
+    float op_cost = 1.0f;          // of ops without a cost of their own
+    float hop_cost = 1.0f;         // from an op's end on one queue to a start on another
+    Span<const float> costs = {};  // by op; may be shorter than the recording
+
+    /// Cost: (ops + edges) x log(ops) x queues. Errors: out_of_memory.
+    [[nodiscard]] Result<QueuePlan> operator()(const OpList& list, const Dag& dag) const noexcept {
+        QueuePlan plan;
+        Schedule schedule;
+        bool gains = false;
+        if (!schedule.build(*this, list, dag) || !schedule.run(*this, list, dag, plan, gains))
+            return out_of_memory(list);
+        if (gains) return plan;
+        QueuePlan single;
+        if (!single.start(list.size())) return out_of_memory(list);
+        for (std::uint32_t i = 0; i < list.size(); ++i) {
+            QueueIndex queue = QueueIndex::none;
+            const auto op = static_cast<OpIndex>(i);
+            if (!single.find_or_add(list.op(op).device, QueueKind::compute, 0, queue)) return out_of_memory(list);
+            single.put(op, queue);
+        }
+        return single;
+    }
+
+private:
+    [[nodiscard]] static Error out_of_memory(const OpList& list) noexcept {
+        return list.error(ErrorCode::out_of_memory, "no memory to plan queues in");
+    }
+    [[nodiscard]] float cost(std::uint32_t op) const noexcept { return op < costs.size() ? costs[op] : op_cost; }
+
+    class Schedule {
+    public:
+        [[nodiscard]] bool build(const Balanced& policy, const OpList& list, const Dag& dag) noexcept {
+            const std::uint32_t count = list.size();
+            if (!followers_.start(count) || !open_.resize(count, 0) || !way_.resize(count, 0) ||
+                !over_.resize(count, 0) || !ready_.reserve(count)) {
+                return false;
+            }
+            for_each_edge(dag, [&](OpIndex before, OpIndex) { followers_.count(to_integer(before)); });
+            if (!followers_.place()) return false;
+            for_each_edge(dag, [&](OpIndex before, OpIndex after) { followers_.add(to_integer(before), after); });
+            for (std::uint32_t i = count; i-- > 0;) {
+                float longest = 0;
+                for (const OpIndex follower : followers_[i]) {
+                    longest = way_[to_integer(follower)] > longest ? way_[to_integer(follower)] : longest;
+                }
+                way_[i] = longest + policy.cost(i);
+            }
+            return true;
+        }
+
+        [[nodiscard]] bool run(const Balanced& policy, const OpList& list, const Dag& dag, QueuePlan& plan,
+                               bool& gains) noexcept {
+            const std::uint32_t count = list.size();
+            if (!plan.start(count)) return false;
+            for (std::uint32_t i = 0; i < count; ++i) {
+                open_[i] = static_cast<std::uint32_t>(dag.dependencies(static_cast<OpIndex>(i)).size());
+                if (open_[i] == 0) push(i);
+            }
+            float alone = 0;  // each device with one queue, all at once: a bound that favours one queue
+            float over = 0;
+            while (!ready_.empty()) {
+                const std::uint32_t op = pop();
+                if (!place(policy, list, dag, plan, op)) return false;
+                over = over_[op] > over ? over_[op] : over;
+                for (const OpIndex follower : followers_[op]) {
+                    if (--open_[to_integer(follower)] == 0) push(to_integer(follower));
+                }
+            }
+            for (std::size_t d = 0; d < device_work_.size(); ++d) {
+                alone = device_work_[d].work > alone ? device_work_[d].work : alone;
+            }
+            gains = over < 0.9f * alone;
+            return true;
+        }
+
+    private:
+        struct DeviceWork {
+            DeviceId device = {};
+            float work = 0;
+        };
+
+        template <class Visit>
+        static void for_each_edge(const Dag& dag, Visit visit) noexcept {
+            for (std::uint32_t i = 0; i < dag.size(); ++i) {
+                for (const OpIndex before : dag.dependencies(static_cast<OpIndex>(i)))
+                    visit(before, static_cast<OpIndex>(i));
+            }
+        }
+
+        /// Chooses the queue on which the op is over first; the earlier queue where that makes no difference.
+        [[nodiscard]] bool place(const Balanced& policy, const OpList& list, const Dag& dag, QueuePlan& plan,
+                                 std::uint32_t op) noexcept {
+            const auto index = static_cast<OpIndex>(op);
+            const DeviceId device = list.op(index).device;
+            QueueIndex best = QueueIndex::none;
+            float earliest = 0;
+            for (std::uint32_t which = 0; which < policy.queues; ++which) {
+                QueueIndex queue = QueueIndex::none;
+                if (!plan.find_or_add(device, QueueKind::compute, which, queue)) return false;
+                if (!busy_until_.resize(plan.queues().size(), 0)) return false;
+                float start = busy_until_[to_integer(queue)];
+                for (const OpIndex before : dag.dependencies(index)) {
+                    const float hop = plan.queue_of(before) == queue ? 0 : policy.hop_cost;
+                    const float known = over_[to_integer(before)] + hop;
+                    start = known > start ? known : start;
+                }
+                if (best == QueueIndex::none || start < earliest) {
+                    best = queue;
+                    earliest = start;
+                }
+            }
+            over_[op] = earliest + policy.cost(op);
+            busy_until_[to_integer(best)] = over_[op];
+            plan.put(index, best);
+            return add_work(device, policy.cost(op));
+        }
+
+        [[nodiscard]] bool add_work(DeviceId device, float work) noexcept {
+            for (DeviceWork& known : device_work_) {
+                if (known.device != device) continue;
+                known.work += work;
+                return true;
+            }
+            return device_work_.push({device, work});
+        }
+
+        // Ops that may run, as a heap: the longest way to the end first, then the one recorded first.
+
+        [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const noexcept {
+            return way_[a] != way_[b] ? way_[a] > way_[b] : a < b;
+        }
+        void push(std::uint32_t op) noexcept {
+            ready_.push_reserved(op);
+            std::size_t i = ready_.size() - 1;
+            for (; i > 0 && before(op, ready_[(i - 1) / 2]); i = (i - 1) / 2) ready_[i] = ready_[(i - 1) / 2];
+            ready_[i] = op;
+        }
+        [[nodiscard]] std::uint32_t pop() noexcept {
+            const std::uint32_t top = ready_[0];
+            const std::uint32_t moved = ready_.back();
+            ready_.truncate(ready_.size() - 1);
+            std::size_t i = 0;
+            for (std::size_t child = 1; child < ready_.size(); child = 2 * i + 1) {
+                if (child + 1 < ready_.size() && before(ready_[child + 1], ready_[child])) ++child;
+                if (!before(ready_[child], moved)) break;
+                ready_[i] = ready_[child];
+                i = child;
+            }
+            if (!ready_.empty()) ready_[i] = moved;
+            return top;
+        }
+
+        detail::Csr<OpIndex> followers_;     // by op
+        detail::Array<std::uint32_t> open_;  // by op: dependencies not placed yet
+        detail::Array<float> way_;           // by op: cost from its start to the end of the graph
+        detail::Array<float> over_;          // by op: when it is over
+        detail::Array<std::uint32_t> ready_;
+        detail::Array<float> busy_until_;  // by queue
+        detail::Array<DeviceWork> device_work_;
+    };
+};
+
+}  // namespace graphjit::inline v0
