@@ -33,20 +33,20 @@ public:
         : list_(list), queues_(queues), plan_(plan), order_(compute_order) {}
 
     [[nodiscard]] SignalVerdict verify() noexcept {
-        if (const SignalVerdict sound = check({}); !sound) return sound;
+        if (const SignalVerdict sound = judge({}); !sound) return sound;
         using Kind = SignalVerdict::Kind;
         for (std::uint32_t i = 0; i < list_.size(); ++i) {
             const auto op = static_cast<OpIndex>(i);
             for (std::uint32_t w = 0; w < plan_.waits(op).size(); ++w) {
-                if (check({Left::wait, i, w})) return {Kind::needless_wait, op_at(plan_.waits(op)[w]), op};
+                if (judge({Left::wait, i, w})) return {Kind::needless_wait, op_at(plan_.waits(op)[w]), op};
             }
             for (std::uint32_t w = 0; w < plan_.ready_waits(op).size(); ++w) {
-                if (check({Left::ready_wait, i, w})) return {Kind::needless_wait, OpIndex::none, op};
+                if (judge({Left::ready_wait, i, w})) return {Kind::needless_wait, OpIndex::none, op};
             }
         }
         for (std::uint32_t d = 0; d < plan_.devices().size(); ++d) {
             for (std::uint32_t w = 0; w < plan_.final_waits(d).size(); ++w) {
-                if (check({Left::final_wait, d, w})) return {Kind::needless_wait, op_at(plan_.final_waits(d)[w])};
+                if (judge({Left::final_wait, d, w})) return {Kind::needless_wait, op_at(plan_.final_waits(d)[w])};
             }
         }
         return {};
@@ -92,7 +92,7 @@ private:
         for (std::uint32_t a = 0; a < list_.size(); ++a) into[a] = into[a] || row(op)[a];
     }
 
-    [[nodiscard]] SignalVerdict check(Left left) noexcept {
+    [[nodiscard]] SignalVerdict judge(Left left) noexcept {
         using Kind = SignalVerdict::Kind;
         const std::uint32_t count = list_.size();
         before_.clear();
