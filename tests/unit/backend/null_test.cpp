@@ -21,6 +21,12 @@ TEST_CASE("NullBackend: checks and patches as every backend, and runs nothing") 
     (void)rec.launch(inc<>, rec.buffer("m", memory));
     const auto list = std::move(rec).finish().value();
     auto runner = gj::instantiate(list).value();
+    for (unsigned i = 0; i < 2; ++i) {
+        const std::byte* block = runner.backend().block(runner.native(), op(i));
+        CHECK(std::memcmp(block, list.block(op(i)), list.op(op(i)).info->block_bytes) == 0);
+        CHECK(block != list.block(op(i)));
+        CHECK(reinterpret_cast<std::uintptr_t>(block) % list.op(op(i)).info->block_align == 0);
+    }
     CHECK(runner.replay().code() == gj::ErrorCode::unbound);
     std::int32_t other[4] = {};
     REQUIRE(replay_error(runner.set(in, other)) == "");
