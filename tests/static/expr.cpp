@@ -14,7 +14,6 @@ using gj::ExprOp;
 namespace test {
 
 constexpr Expr variable(std::uint32_t owner, std::uint32_t slot) { return Expr::leaf(owner, ExprOp::variable, slot); }
-// Functions, since an Expr leaves unset what it does not use, which clang forbids in a constexpr variable.
 constexpr Expr x() { return variable(1, 0); }
 constexpr Expr y() { return variable(1, 1); }
 constexpr Expr foreign() { return variable(2, 0); }
@@ -83,6 +82,16 @@ constexpr Expr assigned() {
     return expr;
 }
 static_assert(assigned().valid() && value(assigned()) == -2);
+
+// A divisor that can only be wrong is refused at once, and what was refused stays so.
+static_assert(is(x() / 0, ExprDefect::divisor) && is(x() % -1, ExprDefect::divisor) &&
+              is(gj::ceil_div(x(), 0), ExprDefect::divisor) && (x() / 1).valid() && (1 / x()).valid());
+static_assert(is(Expr::refused(), ExprDefect::refused) && is(Expr::refused() + x(), ExprDefect::refused) &&
+              is(x() * Expr::refused(), ExprDefect::refused) && is(Expr::refused() + 1, ExprDefect::refused));
+
+// An expression can be a constant of the program.
+inline constexpr Expr kept = (x() + 3) * y();
+static_assert(value(kept) == -39 && value(kept + 1) == -38);
 
 // --- Bounds ----------------------------------------------------------------------------------------------------------
 
