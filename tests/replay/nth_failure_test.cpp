@@ -1,7 +1,7 @@
 // Memory that runs out, and device calls that fail, at the first, second, third … place until a run gets through. Each
 // time there is an error that says so, nothing is lost or left behind, and the next good call works.
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
-#include "support/nth_failure.hpp"
 #include "support/recording_backend.hpp"
 #include "support/ways.hpp"
 

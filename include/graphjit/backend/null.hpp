@@ -26,7 +26,7 @@ struct NullBackend {
         return graph;
     }
     [[nodiscard]] Status add_node(NativeGraph& graph, const OpView& op, Span<const OpIndex>) const noexcept {
-        (void)graph.offsets.push(op.record->block);  // reserved in create
+        graph.offsets.push_reserved(op.record->block);
         return {};
     }
     [[nodiscard]] Result<NativeExec> instantiate(NativeGraph&& graph) const noexcept { return std::move(graph); }

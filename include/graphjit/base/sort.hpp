@@ -1,4 +1,5 @@
-// A merge sort that finds the runs already in order. `std::sort` costs 20,000 lines per include.
+// A merge sort that finds the runs already in order, and a search in what is sorted. `std::sort` costs 20,000 lines per
+// include.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +44,21 @@ constexpr void sort(T* values, T* scratch, std::size_t count, Before before) noe
         }
         if (runs <= 1) return;
     }
+}
+
+/// The first of `count` sorted values for which `before` does not hold, or `count`.
+template <class T, class Before>
+[[nodiscard]] constexpr std::size_t first_not(const T* values, std::size_t count, Before before) noexcept {
+    std::size_t low = 0;
+    for (std::size_t high = count; low < high;) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (before(values[middle])) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 }  // namespace graphjit::inline v0::detail

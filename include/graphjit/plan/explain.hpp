@@ -83,17 +83,17 @@ public:
             error.text = "no memory to search a path in";
             return error;
         }
-        (void)queue.push(to);  // each op is queued once: room was reserved
+        queue.push_reserved(to);  // each op is queued once
         for (std::size_t i = 0; i < queue.size() && from != to; ++i) {
             for (const OpIndex before : dag.dependencies(queue[i])) {
                 if (before < from || before == to || next[to_integer(before)] != OpIndex::none) continue;
                 next[to_integer(before)] = queue[i];
-                (void)queue.push(before);
+                queue.push_reserved(before);
             }
         }
         if (from != to && next[to_integer(from)] == OpIndex::none) return path;
         for (OpIndex at = from; at != OpIndex::none; at = at == to ? OpIndex::none : next[to_integer(at)]) {
-            (void)path.ops_.push(at);
+            path.ops_.push_reserved(at);
         }
         return path;
     }

@@ -26,6 +26,11 @@ inline constexpr std::int64_t element_bytes<TokenElement> = 0;
 template <>
 inline constexpr std::int64_t element_bytes<const TokenElement> = 0;
 
+/// Whether `count` from `first` on lie among `whole`. No sum that could overflow.
+[[nodiscard]] constexpr bool lies_inside(std::int64_t first, std::int64_t count, std::int64_t whole) noexcept {
+    return first >= 0 && count >= 0 && first <= whole && count <= whole - first;
+}
+
 /// Whether a range handed over may be used after the call: an lvalue, or a view such as std::span.
 template <class Range>
 inline constexpr bool outlives_call = std::is_lvalue_reference_v<Range> || std::is_trivially_copyable_v<Range>;
@@ -71,7 +76,7 @@ public:
         const std::int64_t first = Count(first_element).value();
         const std::int64_t count = Count(elements).value();
         detail::ConstantView part = view_;
-        const bool inside = view_.bytes >= 0 && first >= 0 && count >= 0 && first <= size() && count <= size() - first;
+        const bool inside = view_.bytes >= 0 && detail::lies_inside(first, count, size());
         part.bytes = inside ? count * detail::element_bytes<T> : -1;
         if (inside) part.offset += first * detail::element_bytes<T>;
         return Buffer(part);
@@ -127,9 +132,7 @@ public:
             const std::int64_t elements = detail::element_bytes<T> == 0
                                               ? 0
                                               : view_.bytes.constant() / detail::element_bytes<T>;
-            const bool inside = first.constant() >= 0 && count.constant() >= 0 && first.constant() <= elements &&
-                                count.constant() <= elements - first.constant();
-            if (!inside) {
+            if (!detail::lies_inside(first.constant(), count.constant(), elements)) {
                 SymbolicBuffer outside = *this;
                 outside.view_.within.bytes = -1;
                 return outside;

@@ -3,6 +3,7 @@
 
 #include <graphjit/base/array.hpp>
 #include <graphjit/base/result.hpp>
+#include <graphjit/base/sort.hpp>
 #include <graphjit/base/span.hpp>
 #include <graphjit/record/op.hpp>
 
@@ -35,15 +36,8 @@ public:
     [[nodiscard]] Span<const AliasRecord> aliases() const noexcept { return aliases_; }
     /// Whether the two may overlap at replay. Pre: `pair.a` is smaller.
     [[nodiscard]] bool may_alias(const AliasRecord& pair) const noexcept {
-        std::size_t low = 0;
-        for (std::size_t high = aliases_.size(); low < high;) {
-            const std::size_t middle = (low + high) / 2;
-            if (aliases_[middle] < pair) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
+        const std::size_t low = detail::first_not(aliases_.data(), aliases_.size(),
+                                                  [&](const AliasRecord& other) { return other < pair; });
         return low < aliases_.size() && !(pair < aliases_[low]);
     }
     [[nodiscard]] const ExprTable& exprs() const noexcept { return exprs_; }

@@ -18,27 +18,24 @@ protected:
     /// Returns the zeroed block, or null: then the op is lost and the pieces must not be written.
     [[nodiscard]] std::byte* begin_op(OpKind kind, const KernelInfo& info, std::uintptr_t handle, Text name,
                                       std::size_t most_accesses) noexcept {
-        mark_ = {list_.accesses_.size(), list_.uses_.size(), list_.blocks_.size(), list_.text_.size()};
+        mark_ = {list_.ops_.size(), list_.accesses_.size(), list_.uses_.size(), list_.blocks_.size(),
+                 list_.text_.size()};
         op_failed_ = false;
         const std::size_t start = (mark_.blocks + info.block_align - 1) / info.block_align * info.block_align;
         const std::size_t bytes = start - mark_.blocks + info.block_bytes;
         // An op without arguments has an empty block, whose address must not look like a failure.
         std::byte* block = list_.blocks_.make_room(bytes + 1) ? list_.blocks_.append(bytes) : nullptr;
-        if (block == nullptr || start + info.block_bytes > 0xffff'ffffu || !list_.accesses_.make_room(most_accesses)) {
-            list_.blocks_.truncate(mark_.blocks);
-            fail_memory();
-            return nullptr;
-        }
-        std::memset(block, 0, bytes);
-        const bool pushed = list_.ops_.push({.kind = kind,
-                                             .device = device_,
-                                             .block = static_cast<std::uint32_t>(start),
-                                             .first_access = static_cast<std::uint32_t>(mark_.accesses),
-                                             .name = add_text(name),
-                                             .info = &info,
-                                             .handle = handle});
-        if (!pushed) {
-            list_.blocks_.truncate(mark_.blocks);
+        const bool has_room = block != nullptr && start + info.block_bytes <= 0xffff'ffffu &&
+                              list_.accesses_.make_room(most_accesses);
+        if (has_room) std::memset(block, 0, bytes);
+        if (!has_room || !list_.ops_.push({.kind = kind,
+                                           .device = device_,
+                                           .block = static_cast<std::uint32_t>(start),
+                                           .first_access = static_cast<std::uint32_t>(mark_.accesses),
+                                           .name = add_text(name),
+                                           .info = &info,
+                                           .handle = handle})) {
+            roll_back();
             fail_memory();
             return nullptr;
         }
@@ -76,11 +73,7 @@ protected:
     OpIndex end_op() noexcept {
         in_op_ = false;
         if (op_failed_) {
-            list_.ops_.truncate(list_.ops_.size() - 1);
-            list_.accesses_.truncate(mark_.accesses);
-            list_.uses_.truncate(mark_.uses);
-            list_.blocks_.truncate(mark_.blocks);
-            list_.text_.truncate(mark_.text);
+            roll_back();
             return OpIndex::none;
         }
         OpRecord& op = list_.ops_.back();
@@ -111,9 +104,7 @@ protected:
         if (!known(view.within) || !writable(view.within, access)) return;
         if (view.offset.is_constant() && view.bytes.is_constant()) {
             detail::ConstantView part = view.within;
-            const bool inside = view.offset.constant() >= 0 && view.offset.constant() <= part.bytes &&
-                                view.bytes.constant() >= 0 &&
-                                view.bytes.constant() <= part.bytes - view.offset.constant();
+            const bool inside = detail::lies_inside(view.offset.constant(), view.bytes.constant(), part.bytes);
             part.bytes = inside ? view.bytes.constant() : -1;
             if (inside) part.offset += view.offset.constant();
             add_view(block, offset, access, part);
@@ -206,11 +197,21 @@ protected:
 
 private:
     struct Mark {
+        std::size_t ops = 0;
         std::size_t accesses = 0;
         std::size_t uses = 0;
         std::size_t blocks = 0;
         std::size_t text = 0;
     };
+
+    /// Takes back all that was written since begin_op.
+    void roll_back() noexcept {
+        list_.ops_.truncate(mark_.ops);
+        list_.accesses_.truncate(mark_.accesses);
+        list_.uses_.truncate(mark_.uses);
+        list_.blocks_.truncate(mark_.blocks);
+        list_.text_.truncate(mark_.text);
+    }
 
     [[nodiscard]] bool writable(const detail::ConstantView& view, Access access) noexcept {
         if (writes(access) && list_.memories_[to_integer(view.memory)].is_const) {

@@ -92,14 +92,14 @@ private:
         order_.clear();
         for (std::uint32_t i = 0; i < turn.left; ++i) {
             open_[i] = static_cast<std::uint32_t>(this->dag().dependencies(static_cast<OpIndex>(i)).size());
-            if (open_[i] == 0) (void)ready_.push(static_cast<OpIndex>(i));
+            if (open_[i] == 0) ready_.push_reserved(static_cast<OpIndex>(i));
         }
         detail::Array<std::thread*> helpers;
         if (!helpers.reserve(options_.threads)) {
             return this->ops().error(ErrorCode::out_of_memory, "no memory for the threads of an adversarial run");
         }
         for (std::uint32_t i = 1; i < options_.threads; ++i) {
-            (void)helpers.push(new (std::nothrow) std::thread([this, &turn] { work(turn); }));
+            helpers.push_reserved(new (std::nothrow) std::thread([this, &turn] { work(turn); }));
         }
         work(turn);
         for (std::thread* helper : helpers) {
@@ -120,14 +120,14 @@ private:
             const OpIndex op = ready_[chosen];
             ready_[chosen] = ready_.back();
             ready_.truncate(ready_.size() - 1);
-            (void)order_.push(op);
+            order_.push_reserved(op);
             lock.unlock();
             const Status status = this->run(op);
             lock.lock();
             if (!status.ok()) turn.failure = status;
             --turn.left;
             for (const OpIndex follower : followers_[to_integer(op)]) {
-                if (--open_[to_integer(follower)] == 0) (void)ready_.push(follower);
+                if (--open_[to_integer(follower)] == 0) ready_.push_reserved(follower);
             }
             turn.wake.notify_all();
         }

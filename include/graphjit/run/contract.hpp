@@ -19,6 +19,15 @@ struct BackendLimits {
     std::uint64_t group_items = ~std::uint64_t{0};  // over all axes
 };
 
+namespace detail {
+/// What one of the six dims may be: 0 to 2 are the groups, 3 to 5 the group size, which is never empty.
+[[nodiscard]] constexpr Bounds dim_bounds(const BackendLimits& limits, unsigned dim) noexcept {
+    const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
+                                  limits.group_size.x, limits.group_size.y, limits.group_size.z};
+    return {dim < 3 ? 0 : 1, std::int64_t{most[dim]}};
+}
+}  // namespace detail
+
 /// An op as a backend sees it.
 /// Lifetime: for the call it is given to.
 struct OpView {

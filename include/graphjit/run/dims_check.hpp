@@ -15,14 +15,12 @@ namespace graphjit::inline v0::detail {
     std::uint32_t dims[6] = {};
     static_assert(sizeof dims == sizeof(LaunchDims));
     std::memcpy(dims, list.block(op) + record.info->dims_offset, sizeof dims);
-    const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
-                                  limits.group_size.x, limits.group_size.y, limits.group_size.z};
     std::uint64_t items = 1;
     for (unsigned i = 0; i < 6; ++i) {
         Error error;
-        if (dims[i] > most[i]) {
+        if (const std::int64_t most = dim_bounds(limits, i).max; dims[i] > most) {
             error = list.error(ErrorCode::dims_limit, "launch dims are beyond the backend's limit", op);
-            error.limit = most[i];
+            error.limit = most;
         }
         if (i >= 3 && dims[i] != 0 && items > limits.group_items / dims[i]) {
             error = list.error(ErrorCode::dims_limit, "a group has more work-items than the backend's limit", op);

@@ -55,7 +55,7 @@ public:
                 }
                 if (value.is_live && value.next == value.live) continue;
                 value.round = round_;
-                (void)changed_.push(i);  // room for every expression was reserved
+                changed_.push_reserved(i);
                 for (const std::uint32_t user : table.users(i)) wait_for(user);
             }
         }

@@ -91,12 +91,11 @@ protected:
 
     /// Works out what lands where. Pre: blocks are where they will stay.
     [[nodiscard]] Status build() noexcept {
-        if (!this->build_checks()) { return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph"); }
+        bool enough = this->build_checks();
         if constexpr (Derived::tells_native) {
-            if (!told_.reserve(list_.size()) || !told_round_.resize(list_.size(), 0)) {
-                return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph");
-            }
+            enough = enough && told_.reserve(list_.size()) && told_round_.resize(list_.size(), 0);
         }
+        if (!enough) return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph");
         return {};
     }
 
@@ -227,7 +226,7 @@ private:
         if constexpr (Derived::tells_native) {
             if (told_round_[to_integer(op)] == round_) return;
             told_round_[to_integer(op)] = round_;
-            (void)told_.push(op);  // reserved for every op in build
+            told_.push_reserved(op);
         }
     }
 

@@ -65,7 +65,7 @@ public:
         for (std::uint32_t i = 0; i < uses.size(); ++i) {
             const Use& use = uses[i];
             std::byte* place = block_of(use.op) + use.offset;
-            (void)places_.push(place);  // reserved above
+            places_.push_reserved(place);
             if (use.memory != MemoryIndex::none && use.slot != SlotIndex::none) need(use);
             for_each_key(use, [&](auto& table, std::uint32_t key) { add(table, key, use, i, place, limits); });
         }
@@ -143,14 +143,9 @@ private:
 
     static void add(detail::Csr<IntegerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t index,
                     std::byte* place, const BackendLimits& limits) noexcept {
-        const Bounds range = use.kind == UseKind::dim ? dim_bounds(limits, use.dim)
+        const Bounds range = use.kind == UseKind::dim ? detail::dim_bounds(limits, use.dim)
                                                       : detail::integer_bounds(use.width, use.is_signed);
         table.add(key, {place, range.min, range.max, index, use.width});
-    }
-    static Bounds dim_bounds(const BackendLimits& limits, std::uint8_t dim) noexcept {
-        const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
-                                      limits.group_size.x, limits.group_size.y, limits.group_size.z};
-        return {dim < 3 ? 0 : 1, std::int64_t{most[dim]}};
     }
 
     void need(const Use& use) noexcept {

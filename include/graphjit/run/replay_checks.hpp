@@ -2,7 +2,9 @@
 #pragma once
 
 #include <graphjit/base/config.hpp>
+#include <graphjit/base/sort.hpp>
 #include <graphjit/plan/dag.hpp>
+#include <graphjit/record/handles.hpp>
 #include <graphjit/run/blame.hpp>
 #include <graphjit/run/contract.hpp>
 #include <graphjit/run/expr_state.hpp>
@@ -93,21 +95,14 @@ protected:
     /// The field of a block: what a use will put there, or what was recorded.
     [[nodiscard]] std::int64_t pending_field(OpIndex op, std::uint32_t offset, std::int64_t recorded) const noexcept {
         const Span<const Use> uses = list_.uses();
-        std::size_t low = 0;
-        std::size_t high = uses.size();
-        while (low < high) {  // uses are in the order of ops
-            const std::size_t middle = (low + high) / 2;
-            if (uses[middle].op < op) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        for (; low < uses.size() && uses[low].op == op; ++low) {
-            if (uses[low].offset == offset) return pending_value(uses[low]);
+        // Uses are in the order of ops.
+        std::size_t i = detail::first_not(uses.data(), uses.size(), [op](const Use& use) { return use.op < op; });
+        for (; i < uses.size() && uses[i].op == op; ++i) {
+            if (uses[i].offset == offset) return pending_value(uses[i]);
         }
         return recorded;
     }
+
     OpList list_;
     Dag dag_;
     PatchTable table_;
@@ -171,7 +166,7 @@ private:
                           "device", "recorded");
         }
         bind(slot);
-        if (overlap_.uses(index)) (void)inputs_.push(index);  // reserved for every slot in build
+        if (overlap_.uses(index)) inputs_.push_reserved(index);
         for (const std::uint32_t use : table_.symbols(slot)) touch(use);
         return {};
     }
@@ -235,13 +230,13 @@ private:
     void touch(std::uint32_t use) noexcept {
         if (symbol_round_[use] == round_) return;
         symbol_round_[use] = round_;
-        (void)symbols_.push(use);  // reserved for every use in build
+        symbols_.push_reserved(use);
     }
 
     [[nodiscard]] Status check_symbol(const Use& use) noexcept {
         const std::int64_t value = exprs_.current(use.expr);
         const std::int64_t bytes = use.size == ExprIndex::none ? use.bytes : exprs_.current(use.size);
-        if (value < 0 || bytes < 0 || value > use.within || bytes > use.within - value) {
+        if (!detail::lies_inside(value, bytes, use.within)) {
             return refuse(ErrorCode::out_of_range, "a view lies outside its buffer", use.op,
                           blame_.variable_of(list_, use), value, use.within - bytes, "first byte", "last possible");
         }

@@ -110,7 +110,7 @@ private:
     void note(Slot& state, std::uint32_t slot) noexcept {
         if (state.is_dirty) return;
         state.is_dirty = true;
-        (void)dirty_.push(slot);  // room for every slot was reserved
+        dirty_.push_reserved(slot);
     }
 
     detail::Array<Slot> slots_;

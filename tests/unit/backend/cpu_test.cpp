@@ -2,8 +2,8 @@
 
 #include <graphjit/run/multi_graph_runner.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
-#include "support/unit/failing_allocations.hpp"
 #include "support/ways.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include <graphjit/base/csr.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/random.hpp"
-#include "support/unit/failing_allocations.hpp"
 
 #include <doctest/doctest.h>
 

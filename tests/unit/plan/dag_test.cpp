@@ -1,6 +1,6 @@
 #include <graphjit/plan/dag.hpp>
 
-#include "support/unit/failing_allocations.hpp"
+#include "support/failing_allocations.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 
 #include <graphjit/plan/dependency.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/random.hpp"
-#include "support/unit/failing_allocations.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #include <graphjit/plan/regions.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/random.hpp"
-#include "support/unit/failing_allocations.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #include <graphjit/run/blame.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
-#include "support/unit/failing_allocations.hpp"
 #include "support/ways.hpp"
 
 namespace {

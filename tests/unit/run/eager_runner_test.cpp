@@ -1,8 +1,8 @@
 #include <graphjit/run/eager_runner.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
 #include "support/recording_backend.hpp"
-#include "support/unit/failing_allocations.hpp"
 #include "support/ways.hpp"
 
 #include <string>

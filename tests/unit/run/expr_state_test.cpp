@@ -1,8 +1,8 @@
 #include <graphjit/run/expr_state.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
 #include "support/random.hpp"
-#include "support/unit/failing_allocations.hpp"
 #include "support/ways.hpp"
 
 #include <set>

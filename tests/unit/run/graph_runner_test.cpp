@@ -2,10 +2,10 @@
 
 #include <graphjit/run/eager_runner.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
 #include "support/random.hpp"
 #include "support/recording_backend.hpp"
-#include "support/unit/failing_allocations.hpp"
 #include "support/ways.hpp"
 
 #include <array>

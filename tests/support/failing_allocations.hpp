@@ -1,21 +1,38 @@
 // Makes the library's allocations fail. Only those: graphjit allocates with `operator new(size, std::nothrow)`, which
-// the programs of tests replace, and nothing else in them does.
+// the programs `unit` and `replay_contract` replace, and nothing else in them does.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace test {
 
-/// In its scope, and on its thread, the first `allowed` allocations succeed and all later ones fail.
+/// In its scope, and on its thread, the first `allowed` allocations succeed, and then the next `most` fail.
 class FailingAllocations {
 public:
-    explicit FailingAllocations(std::size_t allowed) noexcept;
+    explicit FailingAllocations(std::size_t allowed,
+                                std::size_t most = std::numeric_limits<std::size_t>::max()) noexcept;
     FailingAllocations(const FailingAllocations&) = delete;
     FailingAllocations& operator=(const FailingAllocations&) = delete;
     ~FailingAllocations();
 
     /// How many were refused.
     [[nodiscard]] std::size_t refused() const noexcept;
+    /// Calls of the operator new that throws, which graphjit must not use.
+    [[nodiscard]] std::uint64_t throwing_calls() const noexcept;
+
+    /// Blocks of operator new that are not deleted yet, of all threads.
+    [[nodiscard]] static std::int64_t alive() noexcept;
+};
+
+/// In its scope, and on its thread, the `n`-th allocation (from 1 on) fails, and no other.
+class NthFailure : public FailingAllocations {
+public:
+    explicit NthFailure(std::uint64_t n) noexcept : FailingAllocations(n - 1, 1) {}
+
+    /// Whether it came to the n-th allocation.
+    [[nodiscard]] bool happened() const noexcept { return refused() != 0; }
 };
 
 /// Calls `attempt() -> bool` with 0, 1, 2, … allocations allowed until it succeeds without a refusal, and returns how
