@@ -57,6 +57,7 @@ struct Call {
     const Word* b;
     gj::Out<Word> o;
     Word v;
+    void operator()() const { fn(a, b, o, v); }
 };
 
 }  // namespace bench

@@ -87,6 +87,8 @@ int main(int argc, char** argv) {
     bench::tbb_benchmarks(report);
 #endif
     bench::patch_benchmarks(report);
+    bench::hcq_benchmarks(report);
+    bench::thread_benchmarks(report);
     bench::plan_benchmarks(report);
     bench::instantiate_benchmarks(report);
 }

@@ -1,9 +1,12 @@
 // record.plan: from the first launch to the reduced Dag, beside the least that such a thing can do.
+// plan.signals: from the Dag to the queue, waits and signals of every op, for several devices.
 #include "graphs.hpp"
 #include "report.hpp"
 #include "sampling.hpp"
 
+#include <graphjit/plan/signals.hpp>
 #include <graphjit/plan/verify.hpp>
+#include <graphjit/plan/verify_signals.hpp>
 
 #include <bit>
 #include <optional>
@@ -168,9 +171,119 @@ private:
     BareRecorder bare_;
 };
 
+/// Kernels that work on their own device's buffers, and copies between devices.
+class SignalBench {
+    static constexpr std::uint32_t devices = 4;
+    static constexpr std::uint32_t copies_percent = 30;
+
+public:
+    explicit SignalBench(std::uint32_t n)
+        : n_(n), graph_(device_graph(n)), memory_(graph_.buffers), list_(record()),
+          dag_(gj::Planner().plan(list_).value()), bare_(graph_.buffers) {}
+
+    // Nanoseconds per op. What is made outlives the time that is taken.
+
+    double plan() {
+        std::optional<gj::QueuePlan> queues;
+        std::optional<gj::SignalPlan> plan;
+        return timed([&] {
+                   queues.emplace(InPlace{[&] { return assign(); }});
+                   plan.emplace(InPlace{[&] { return planner_.plan(list_, dag_, *queues, order).value(); }});
+               }) /
+               n_;
+    }
+
+    double bare() {
+        return timed([&] {
+                   bare_.clear();
+                   for (const Op& op : graph_.ops) {
+                       launches_bare[op.kernel](bare_, memory_.buffer(op.a), memory_.buffer(op.b),
+                                                {memory_.buffer(op.o)}, op.v);
+                   }
+               }) /
+               n_;
+    }
+
+    void check() {
+        gj::QueuePlan queues = assign();
+        const gj::SignalPlan plan = planner_.plan(list_, dag_, queues, order).value();
+        require(queues.queues().size() == 2 * devices, "not every device has two queues");
+        require(bool(gj::SignalOracle(list_, queues, plan, order).verify()), "a signal plan is wrong");
+    }
+
+private:
+    static constexpr gj::QueueOrder order = gj::QueueOrder::kept;
+
+    [[nodiscard]] gj::QueuePlan assign() const {
+        return gj::ByDevice()(list_, [](gj::DeviceId) { return true; }).value();
+    }
+
+    /// An op with `a` and `b` the same is a copy.
+    static Graph device_graph(std::uint32_t n) {
+        constexpr std::uint32_t per_device = 16;
+        Builder builder(devices * per_device);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const bool is_copy = builder.any(100) < copies_percent;
+            const std::uint32_t to = builder.any(devices);
+            const std::uint32_t from = is_copy ? (to + 1 + builder.any(devices - 1)) % devices : to;
+            const auto buffer = [&](std::uint32_t device) { return builder.any(per_device) * devices + device; };
+            const std::uint32_t a = buffer(from);
+            std::uint32_t b = a;
+            while (!is_copy && b == a) b = buffer(from);
+            builder.op(a, b, buffer(to));
+        }
+        return builder.take();
+    }
+
+    [[nodiscard]] gj::OpListOf<gj::CpuBackend> record() const {
+        gj::Recorder<gj::CpuBackend> recorder;
+        std::vector<gj::Buffer<Word>> buffers;
+        for (std::uint32_t i = 0; i < graph_.buffers; ++i) {
+            buffers.push_back(recorder.buffer("buffer", memory_.buffer(i), std::int64_t{words_per_buffer},
+                                              static_cast<gj::DeviceId>(i % devices)));
+        }
+        for (const Op& op : graph_.ops) {
+            recorder.on(static_cast<gj::DeviceId>(op.o % devices));
+            if (op.a == op.b) {
+                recorder.copy(buffers[op.o], buffers[op.a]);
+            } else {
+                launches<gj::CpuBackend>[op.kernel](recorder, buffers[op.a], buffers[op.b], buffers[op.o], op.v);
+            }
+        }
+        return std::move(recorder).finish().value();
+    }
+
+    std::uint32_t n_;
+    Graph graph_;
+    Memory memory_;
+    gj::OpListOf<gj::CpuBackend> list_;
+    gj::Dag dag_;
+    gj::SignalPlanner planner_;
+    BareRecorder bare_;
+};
+
+void signal_benchmarks(const Report& report) {
+    const std::string name = "plan.signals.random";
+    if (!report.wants_any(name)) return;
+    if (report.wants(name + ".1000")) SignalBench(100).check();
+    double of_1k = 0;
+    for (const std::uint32_t n : {1000u, 10'000u}) {
+        const std::string full = name + "." + std::to_string(n);
+        const bool compared = n == 1000 && report.wants(name + ".10000.vs_1000");
+        if (!compared && !report.wants(full) && !report.wants_any(full + ".")) continue;
+        SignalBench bench(n);
+        const auto [plan, bare] = alternate_timed(
+            n <= 1000 ? 1001 : 101, [&] { return bench.plan(); }, [&] { return bench.bare(); });
+        report.add(full, plan, "ns/op", bare);
+        if (n == 1000) of_1k = plan;
+        if (n == 10'000 && of_1k != 0) report.add(full + ".vs_1000", plan, "ns/op", of_1k);
+    }
+}
+
 }  // namespace
 
 void plan_benchmarks(const Report& report) {
+    signal_benchmarks(report);
     const std::string name = "record.plan.random";
     if (!report.wants_any(name)) return;
     if (report.wants(name + ".100")) Bench(1000).check();

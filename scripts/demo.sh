@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Shows graphjit at work: scripts/demo.sh [--wav FILE] [OPTION...]
-# Runs the first example, then the audio chain on FILE, or on a recorded voice. Other options go to the audio chain.
+# Runs the first example, the audio chain on FILE or on a recorded voice, and the waves over two devices. Other options
+# go to the audio chain.
 set -euo pipefail
 caller=$PWD
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 wav=/usr/share/sounds/alsa/Front_Center.wav
-packages=(g++ meson ninja-build pkg-config python3 libsndfile1-dev)
+packages=(g++ meson ninja-build pkg-config python3 libsndfile1-dev libpng-dev)
 options=()
 own_wav=false
 while (($#)); do
@@ -33,7 +34,7 @@ need "${packages[@]}"
 
 log=build/demo.log
 mkdir -p build
-programs=(examples/01_record_replay examples/audio_chain/audio_chain)
+programs=(examples/01_record_replay examples/audio_chain/audio_chain examples/wave_multi_device/wave_multi_device)
 if ! { configure build/demo "${CXX:-g++}" -Dbuildtype=release -Dtests=disabled -Dbenchmarks=disabled -Dexamples=enabled &&
     ninja -C build/demo "${programs[@]}"; } >"$log" 2>&1; then
     tail -n 50 "$log" >&2
@@ -43,5 +44,7 @@ fi
 say "== examples/01_record_replay"
 build/demo/examples/01_record_replay
 say "== examples/audio_chain --wav $wav ${options[*]}"
-cd "$caller"
-exec "$ROOT/build/demo/examples/audio_chain/audio_chain" --wav "$wav" "${options[@]}"
+(cd "$caller" && "$ROOT/build/demo/examples/audio_chain/audio_chain" --wav "$wav" "${options[@]}")
+trace=$ROOT/build/demo/wave_multi_device.json
+say "== examples/wave_multi_device --devices 2 --trace $trace"
+"$ROOT/build/demo/examples/wave_multi_device/wave_multi_device" --devices 2 --trace "$trace"

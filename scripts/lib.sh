@@ -23,6 +23,7 @@ is_present() {
         libtbb-dev) has_header tbb/task_arena.h ;;
         libbenchmark-dev) has_header benchmark/benchmark.h ;;
         libsndfile1-dev) has_header sndfile.h ;;
+        libpng-dev) has_header png.h ;;
         nlohmann-json3-dev) has_header nlohmann/json.hpp ;;
         *) die "scripts/lib.sh does not know how to look for $1" ;;
     esac >/dev/null 2>&1

@@ -14,7 +14,8 @@ esac
 FUZZ_SECONDS=${GRAPHJIT_FUZZ_SECONDS:-60} # for all fuzzers together
 SANITIZERS=(-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1)
 
-need g++ meson ninja-build doctest-dev pkg-config cmake python3 clang-format-19 libsndfile1-dev
+need g++ meson ninja-build doctest-dev nlohmann-json3-dev pkg-config cmake python3 clang-format-19 libsndfile1-dev \
+    libpng-dev
 if ! $QUICK; then need clang-16 libclang-rt-16-dev clang-19 libclang-rt-19-dev; fi
 
 # Aborting lets doctest name the case that was running, and count those before it. addr2line comes with every g++, while

@@ -55,6 +55,7 @@ public:
         std::uint64_t seed = 1;
         unsigned most_ops = 500;
         bool aliases = true;
+        unsigned devices = 1;  // that memory lies on; ops run on as many, but two at least
     };
 
     /// What the slots hold.
@@ -64,7 +65,7 @@ public:
         std::vector<Word> slots;
     };
 
-    explicit RandomProgram(const Options& options) : random_(options.seed) {
+    explicit RandomProgram(const Options& options) : devices_(options.devices), random_(options.seed) {
         for (unsigned i = 0, count = 1 + random_.below(3); i < count; ++i) {
             arena_sizes_.push_back(random_.between(8, 120));
             for (unsigned j = 0, views = 1 + random_.below(3); j < views; ++j) {
@@ -444,7 +445,7 @@ private:
 
     [[nodiscard]] Op make_op() {
         Op op;
-        op.device = random_.below(2);
+        op.device = random_.below(devices_ < 2 ? 2 : devices_);
         op.k = random_.between(0, 1000);
         if (slot_count_ != 0 && random_.chance(30)) {
             op.slot = static_cast<int>(random_.below(slot_count_));
@@ -567,6 +568,17 @@ private:
     // --- recording it
     // ----------------------------------------------------------------------------------------------------
 
+    /// Memory lies on one device, whatever it is named: what may be bound over something lies where that does.
+    [[nodiscard]] gj::DeviceId device_of(std::size_t m) const {
+        const Memory& memory = memories_[m];
+        if (memory.kind == Memory::input) {
+            const InputPlace& input = inputs_[memory.index];
+            if (input.arena >= 0) return static_cast<gj::DeviceId>(static_cast<unsigned>(input.arena) % devices_);
+            if (input.twin >= 0) return device_of(inputs_[static_cast<unsigned>(input.twin)].memory);
+        }
+        return static_cast<gj::DeviceId>(memory.index % devices_);
+    }
+
     [[nodiscard]] Recorded declare(CpuRecorder& rec, World& world) const {
         Recorded out;
         out.buffers.resize(memories_.size());
@@ -574,16 +586,17 @@ private:
         for (std::size_t m = 0; m < memories_.size(); ++m) {
             const Memory& memory = memories_[m];
             if (memory.kind == Memory::arena) {
-                out.buffers[m] = rec.buffer("arena", world.arenas[memory.index].data() + memory.first, memory.size);
+                out.buffers[m] = rec.buffer("arena", world.arenas[memory.index].data() + memory.first, memory.size,
+                                            device_of(m));
             } else if (memory.kind == Memory::token) {
-                out.buffers[m] = rec.buffer("token", static_cast<Word*>(nullptr), 0);
+                out.buffers[m] = rec.buffer("token", static_cast<Word*>(nullptr), 0, device_of(m));
             } else if (memory.is_const) {
                 out.inputs.emplace_back();
-                out.const_inputs.push_back(rec.input<const Word>("const input", memory.size));
+                out.const_inputs.push_back(rec.input<const Word>("const input", memory.size, device_of(m)));
                 out.const_buffers[m] = out.const_inputs.back();
                 continue;
             } else {
-                out.inputs.push_back(rec.input<Word>("input", memory.size));
+                out.inputs.push_back(rec.input<Word>("input", memory.size, device_of(m)));
                 out.const_inputs.emplace_back();
                 out.buffers[m] = out.inputs.back();
             }
@@ -688,6 +701,7 @@ private:
         });
     }
 
+    unsigned devices_;
     Random random_;
     std::vector<std::int64_t> arena_sizes_;
     std::vector<Memory> memories_;

@@ -6,18 +6,39 @@ CpuRunner::CpuRunner(Graph&& runner, std::string way) : graph_(new Graph(std::mo
 CpuRunner::CpuRunner(Eager&& runner, std::string way) : eager_(new Eager(std::move(runner))), way_(std::move(way)) {}
 CpuRunner::CpuRunner(Adversary&& runner, std::string way)
     : adversary_(new Adversary(std::move(runner))), way_(std::move(way)) {}
+CpuRunner::CpuRunner(ThreadGraph&& runner, std::string way)
+    : threads_(new ThreadGraph(std::move(runner))), way_(std::move(way)) {}
 CpuRunner::CpuRunner(CpuRunner&&) noexcept = default;
 CpuRunner& CpuRunner::operator=(CpuRunner&&) noexcept = default;
 CpuRunner::~CpuRunner() = default;
 
-gj::Status CpuRunner::replay() { return graph_ ? graph_->replay() : eager_ ? eager_->replay() : adversary_->replay(); }
-const gj::ReplayCounters& CpuRunner::counters() const {
-    return graph_ ? graph_->counters() : eager_ ? eager_->counters() : adversary_->counters();
+gj::Status CpuRunner::replay() {
+    if (graph_) return graph_->replay();
+    if (eager_) return eager_->replay();
+    if (adversary_) return adversary_->replay();
+    if (threads_->counters().replays % 2 == 1) return threads_->replay_and_wait();
+    const gj::Status status = threads_->replay();
+    return status.ok() ? threads_->wait() : status;
 }
-const gj::Dag& CpuRunner::dag() const { return graph_ ? graph_->dag() : eager_ ? eager_->dag() : adversary_->dag(); }
+const gj::ReplayCounters& CpuRunner::counters() const {
+    return graph_     ? graph_->counters()
+           : eager_   ? eager_->counters()
+           : threads_ ? threads_->counters()
+                      : adversary_->counters();
+}
+const gj::Dag& CpuRunner::dag() const {
+    return graph_ ? graph_->dag() : eager_ ? eager_->dag() : threads_ ? threads_->dag() : adversary_->dag();
+}
 
+gj::ThreadDevices& shared_devices() {
+    static gj::ThreadDevices devices({.devices = 8});
+    return devices;
+}
 CpuRunner as_graph(const CpuList& list) { return {gj::instantiate(list).value(), "as a graph"}; }
 CpuRunner eagerly(const CpuList& list) { return {CpuRunner::Eager::create(list).value(), "eagerly"}; }
+CpuRunner on_threads(const CpuList& list) {
+    return {gj::instantiate(for_backend<gj::ThreadBackend>(list, shared_devices())).value(), "on threads"};
+}
 CpuRunner in_random_order(const CpuList& list, std::uint64_t seed, unsigned threads) {
     return {CpuRunner::Adversary::create(list, {.seed = seed, .threads = threads}).value(),
             "in a random order, seed " + std::to_string(seed) + ", threads " + std::to_string(threads)};
@@ -27,6 +48,7 @@ std::vector<CpuRunner> all_ways(const CpuList& list) {
     std::vector<CpuRunner> ways;
     ways.push_back(as_graph(list));
     ways.push_back(eagerly(list));
+    ways.push_back(on_threads(list));
     for (std::uint64_t seed = 1; seed <= 6; ++seed) ways.push_back(in_random_order(list, seed, seed % 3 == 0 ? 3 : 1));
     return ways;
 }

@@ -1,7 +1,8 @@
-// One scenario, run in every way a recording can be run: as a graph, eagerly, and in random orders that the plan
-// allows.
+// One scenario, run in every way a recording can be run: as a graph, eagerly, on threads, and in random orders that the
+// plan allows.
 #pragma once
 
+#include <graphjit/backend/threads.hpp>
 #include <graphjit/graph.hpp>
 #include <graphjit/plan/verify.hpp>
 #include <graphjit/run/adversarial_runner.hpp>
@@ -22,7 +23,21 @@ using CpuRecorder = gj::Recorder<gj::CpuBackend>;
 
 [[nodiscard]] inline gj::OpIndex op(unsigned index) noexcept { return static_cast<gj::OpIndex>(index); }
 
-/// One of the three runners on the CPU. One type for all, and out of line as far as can be: the replay of three runners
+using ThreadList = gj::OpListOf<gj::ThreadBackend>;
+using ThreadGraph = gj::MultiGraphRunner<gj::ThreadBackend>;
+
+/// Devices of one thread for kernels and one for copies each, for all tests that do not care.
+[[nodiscard]] gj::ThreadDevices& shared_devices();
+
+/// The same recording for another backend of host kernels.
+template <class Backend>
+[[nodiscard]] gj::OpListOf<Backend> for_backend(const gj::OpList& list, const Backend& backend) {
+    gj::OpList copy;
+    REQUIRE(copy.copy_from(list));
+    return {std::move(copy), backend};
+}
+
+/// One of the runners of host kernels. One type for all, and out of line as far as can be: the replay of three runners
 /// in every test file would be most of what the tests cost to compile.
 class CpuRunner {
 public:
@@ -33,6 +48,7 @@ public:
     CpuRunner(Graph&& runner, std::string way);
     CpuRunner(Eager&& runner, std::string way);
     CpuRunner(Adversary&& runner, std::string way);
+    CpuRunner(ThreadGraph&& runner, std::string way);
     CpuRunner(CpuRunner&&) noexcept;
     CpuRunner& operator=(CpuRunner&&) noexcept;
     ~CpuRunner();
@@ -42,6 +58,7 @@ public:
         if (graph_) graph_->set(handle, values...);
         if (eager_) eager_->set(handle, values...);
         if (adversary_) adversary_->set(handle, values...);
+        if (threads_) threads_->set(handle, values...);
         return *this;
     }
     [[nodiscard]] gj::Status replay();
@@ -53,11 +70,13 @@ private:
     std::unique_ptr<Graph> graph_;
     std::unique_ptr<Eager> eager_;
     std::unique_ptr<Adversary> adversary_;
+    std::unique_ptr<ThreadGraph> threads_;
     std::string way_;
 };
 
 [[nodiscard]] CpuRunner as_graph(const CpuList& list);
 [[nodiscard]] CpuRunner eagerly(const CpuList& list);
+[[nodiscard]] CpuRunner on_threads(const CpuList& list);
 [[nodiscard]] CpuRunner in_random_order(const CpuList& list, std::uint64_t seed, unsigned threads);
 
 /// Adversarial runs get more than one seed, since each is one order only; some use threads, for what no order shows.

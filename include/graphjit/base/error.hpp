@@ -26,6 +26,7 @@ enum class ErrorCode : std::uint8_t {
     dims_limit,  // launch dims beyond the backend's limit, or an empty group
     overlap,     // memory now shared by ops that the graph does not order
     unsupported,
+    device_lost,      // the devices are gone, or can run nothing any more
     backend_failure,  // the vendor's call failed: see native and native_name
 };
 

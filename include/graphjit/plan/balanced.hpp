@@ -8,10 +8,11 @@
 namespace graphjit::inline v0 {
 
 /// Spreads the ops of each device over `queues` compute queues: of the ops that may run, the one with the longest way
-/// to the end comes first, and goes where it is over earliest. One queue is used where several would not gain a tenth.
+/// to the end comes first, and goes where it is over earliest. One queue is used where several would not gain a tenth,
+/// and never more than something runs on.
 /// Units: costs are in any unit, the same for all.
 struct Balanced {
-    std::uint32_t queues = 2;
+    std::uint32_t queues = 2;      // of a device, at most
     float op_cost = 1.0f;          // of ops without a cost of their own
     float hop_cost = 1.0f;         // from an op's end on one queue to a start on another
     Span<const float> costs = {};  // by op; may be shorter than the recording
@@ -80,16 +81,15 @@ private:
                     if (--open_[to_integer(follower)] == 0) push(to_integer(follower));
                 }
             }
-            for (std::size_t d = 0; d < device_work_.size(); ++d) {
-                alone = device_work_[d].work > alone ? device_work_[d].work : alone;
-            }
+            for (const DeviceUse& device : devices_) alone = device.work > alone ? device.work : alone;
             gains = over < 0.9f * alone;
             return true;
         }
 
     private:
-        struct DeviceWork {
+        struct DeviceUse {
             DeviceId device = {};
+            std::uint32_t queues = 0;
             float work = 0;
         };
 
@@ -101,41 +101,56 @@ private:
             }
         }
 
-        /// Chooses the queue on which the op is over first; the earlier queue where that makes no difference.
+        [[nodiscard]] DeviceUse* use_of(DeviceId device) noexcept {
+            for (DeviceUse& known : devices_) {
+                if (known.device == device) return &known;
+            }
+            return devices_.push({device}) ? &devices_.back() : nullptr;
+        }
+
+        /// When all that the op depends on is known to be over on a queue, which may be one that is not there yet.
+        [[nodiscard]] float known_on(const Balanced& policy, const Dag& dag, const QueuePlan& plan, OpIndex op,
+                                     QueueIndex queue) const noexcept {
+            float known = 0;
+            for (const OpIndex before : dag.dependencies(op)) {
+                const float hop = plan.queue_of(before) == queue ? 0 : policy.hop_cost;
+                const float over = over_[to_integer(before)] + hop;
+                known = over > known ? over : known;
+            }
+            return known;
+        }
+
+        /// Chooses the queue on which the op begins first; the earlier queue where that makes no difference.
         [[nodiscard]] bool place(const Balanced& policy, const OpList& list, const Dag& dag, QueuePlan& plan,
                                  std::uint32_t op) noexcept {
             const auto index = static_cast<OpIndex>(op);
-            const DeviceId device = list.op(index).device;
+            DeviceUse* device = use_of(list.op(index).device);
+            if (device == nullptr) return false;
             QueueIndex best = QueueIndex::none;
             float earliest = 0;
-            for (std::uint32_t which = 0; which < policy.queues; ++which) {
+            for (std::uint32_t which = 0; which < device->queues; ++which) {
                 QueueIndex queue = QueueIndex::none;
-                if (!plan.find_or_add(device, QueueKind::compute, which, queue)) return false;
-                if (!busy_until_.resize(plan.queues().size(), 0)) return false;
-                float start = busy_until_[to_integer(queue)];
-                for (const OpIndex before : dag.dependencies(index)) {
-                    const float hop = plan.queue_of(before) == queue ? 0 : policy.hop_cost;
-                    const float known = over_[to_integer(before)] + hop;
-                    start = known > start ? known : start;
-                }
+                if (!plan.find_or_add(device->device, QueueKind::compute, which, queue)) return false;
+                const float known = known_on(policy, dag, plan, index, queue);
+                const float idle = busy_until_[to_integer(queue)];
+                const float start = known > idle ? known : idle;
+                if (best != QueueIndex::none && start >= earliest) continue;
+                best = queue;
+                earliest = start;
+            }
+            if (best == QueueIndex::none || device->queues < policy.queues) {
+                const float start = known_on(policy, dag, plan, index, QueueIndex::none);
                 if (best == QueueIndex::none || start < earliest) {
-                    best = queue;
+                    if (!plan.find_or_add(device->device, QueueKind::compute, device->queues++, best)) return false;
+                    if (!busy_until_.resize(plan.queues().size(), 0)) return false;
                     earliest = start;
                 }
             }
             over_[op] = earliest + policy.cost(op);
             busy_until_[to_integer(best)] = over_[op];
+            device->work += policy.cost(op);
             plan.put(index, best);
-            return add_work(device, policy.cost(op));
-        }
-
-        [[nodiscard]] bool add_work(DeviceId device, float work) noexcept {
-            for (DeviceWork& known : device_work_) {
-                if (known.device != device) continue;
-                known.work += work;
-                return true;
-            }
-            return device_work_.push({device, work});
+            return true;
         }
 
         // Ops that may run, as a heap: the longest way to the end first, then the one recorded first.
@@ -170,7 +185,7 @@ private:
         detail::Array<float> over_;          // by op: when it is over
         detail::Array<std::uint32_t> ready_;
         detail::Array<float> busy_until_;  // by queue
-        detail::Array<DeviceWork> device_work_;
+        detail::Array<DeviceUse> devices_;
     };
 };
 

@@ -29,11 +29,10 @@ public:
 
     /// Pre: `dependencies` ascending and unique. Errors: false when memory ran out.
     [[nodiscard]] constexpr bool add_op(Span<const std::uint32_t> dependencies) noexcept {
-        OpIndex* place = edges_.append(dependencies.size());
-        if (place == nullptr && dependencies.size() != 0) return false;
-        for (std::size_t i = 0; i < dependencies.size(); ++i) place[i] = static_cast<OpIndex>(dependencies[i]);
-        return ends_.push(static_cast<std::uint32_t>(edges_.size()));
+        return append(dependencies);
     }
+    /// The same, from the rows of another `Dag`.
+    [[nodiscard]] constexpr bool copy_op(Span<const OpIndex> dependencies) noexcept { return append(dependencies); }
     [[nodiscard]] constexpr bool reserve(std::size_t ops) noexcept { return ends_.reserve(ops); }
     constexpr void set_minimal(bool minimal) noexcept { minimal_ = minimal; }
 
@@ -43,6 +42,14 @@ public:
     }
 
 private:
+    template <class Index>
+    [[nodiscard]] constexpr bool append(Span<Index> dependencies) noexcept {
+        OpIndex* place = edges_.append(dependencies.size());
+        if (place == nullptr && dependencies.size() != 0) return false;
+        for (std::size_t i = 0; i < dependencies.size(); ++i) place[i] = static_cast<OpIndex>(dependencies[i]);
+        return ends_.push(static_cast<std::uint32_t>(edges_.size()));
+    }
+
     detail::Array<std::uint32_t> ends_;
     detail::Array<OpIndex> edges_;
     bool minimal_ = true;

@@ -21,6 +21,7 @@ enum class QueueOrder : std::uint8_t {
 struct QueueRecord {
     DeviceId device = {};
     QueueKind kind = QueueKind::compute;
+    std::uint32_t which = 0;  // of the device's queues of this kind
 };
 
 /// The queues of a graph and the order in which ops are put into them: a topological one, and per queue its own.
@@ -44,12 +45,12 @@ public:
     /// The queue of this kind on this device, the `which`-th if there are several; made when it is first asked for.
     [[nodiscard]] bool find_or_add(DeviceId device, QueueKind kind, std::uint32_t which, QueueIndex& found) noexcept {
         for (std::uint32_t i = 0; i < queues_.size(); ++i) {
-            if (queues_[i].device != device || queues_[i].kind != kind || which-- != 0) continue;
+            if (queues_[i].device != device || queues_[i].kind != kind || queues_[i].which != which) continue;
             found = static_cast<QueueIndex>(i);
             return true;
         }
         found = static_cast<QueueIndex>(queues_.size());
-        return queues_.push({device, kind});
+        return queues_.push({device, kind, which});
     }
 
 private:
@@ -60,7 +61,7 @@ private:
 
 /// One compute queue and one copy queue a device, each made when something needs it. A copy goes to the copy queue of
 /// the device that holds its source, or of the one that holds its destination where `has_copy_queue` says no for the
-/// source's; where both have none it is a compute queue's work.
+/// source's; where both have none, to the compute queue of the source's device.
 struct ByDevice {
     /// Errors: out_of_memory.
     template <class HasCopyQueue>
@@ -73,6 +74,7 @@ struct ByDevice {
             QueueKind kind = QueueKind::compute;
             if (list.op(op).kind == OpKind::copy || list.op(op).kind == OpKind::fill) {
                 const Span<const AccessRecord> accesses = list.accesses(op);
+                if (!accesses.empty()) device = list.memory(accesses[accesses.size() - 1].memory).device;
                 for (std::size_t a = accesses.size(); a-- > 0 && kind == QueueKind::compute;) {  // the source is last
                     const DeviceId holder = list.memory(accesses[a].memory).device;
                     if (!has_copy_queue(holder)) continue;

@@ -11,7 +11,7 @@ struct SignalVerdict {
     enum class Kind : std::uint8_t {
         right,
         not_ordered,    // `a` and `b` conflict, and no wait or queue orders them
-        not_signalled,  // `b` waits for `a`, which does not signal
+        not_signalled,  // `b` waits for `a`, which does not signal, or comes after `b`, or is not there at all
         counter_jumps,  // two ops of a queue signal, and the later one may do so first
         not_ready,      // `a` touches a device that may still be busy with earlier work
         not_finished,   // `a` may still run when a device it touches goes on with later work
@@ -26,15 +26,16 @@ struct SignalVerdict {
 };
 
 /// Judges a signal plan.
-/// Cost: `soundness` ops² x accesses² + waits x ops; `minimality` that for every wait.
+/// Cost: ops² x accesses², and for every wait ops² + ops x waits; 2 ops² bytes of memory.
 class SignalOracle {
 public:
     SignalOracle(const OpList& list, const QueuePlan& queues, const SignalPlan& plan, QueueOrder compute_order) noexcept
         : list_(list), queues_(queues), plan_(plan), order_(compute_order) {}
 
     [[nodiscard]] SignalVerdict verify() noexcept {
-        if (const SignalVerdict sound = judge({}); !sound) return sound;
         using Kind = SignalVerdict::Kind;
+        if (!find_conflicts()) return {Kind::out_of_memory};
+        if (const SignalVerdict sound = judge({}); !sound) return sound;
         for (std::uint32_t i = 0; i < list_.size(); ++i) {
             const auto op = static_cast<OpIndex>(i);
             for (std::uint32_t w = 0; w < plan_.waits(op).size(); ++w) {
@@ -87,9 +88,26 @@ private:
         return false;
     }
     [[nodiscard]] bool* row(std::uint32_t op) noexcept { return before_.data() + std::size_t{op} * list_.size(); }
+    /// Whether the op is there, was put in before the one that is looked at, and signals.
+    [[nodiscard]] bool signals_before(OpIndex op) noexcept {
+        return op != OpIndex::none && row(to_integer(op))[to_integer(op)] && plan_.signals(op);
+    }
     void follow(bool* into, std::uint32_t op) noexcept {
         into[op] = true;
         for (std::uint32_t a = 0; a < list_.size(); ++a) into[a] = into[a] || row(op)[a];
+    }
+
+    [[nodiscard]] bool find_conflicts() noexcept {
+        const std::uint32_t count = list_.size();
+        conflicts_.clear();
+        if (!conflicts_.resize(std::size_t{count} * count, false)) return false;
+        for (std::uint32_t b = 0; b < count; ++b) {
+            for (std::uint32_t a = 0; a < b; ++a) {
+                conflicts_[std::size_t{b} * count + a] = detail::oracle_conflict(list_, static_cast<OpIndex>(a),
+                                                                                 static_cast<OpIndex>(b));
+            }
+        }
+        return true;
     }
 
     [[nodiscard]] SignalVerdict judge(Left left) noexcept {
@@ -109,15 +127,16 @@ private:
             for (std::uint32_t w = 0; w < plan_.waits(op).size(); ++w) {
                 if (left.out(Left::wait, b, w)) continue;
                 const OpIndex a = op_at(plan_.waits(op)[w]);
-                if (!plan_.signals(a)) return {Kind::not_signalled, a, op};
+                if (!signals_before(a)) return {Kind::not_signalled, a, op};
                 follow(row(b), to_integer(a));
             }
+            row(b)[b] = true;
         }
         for (std::uint32_t b = 0; b < count; ++b) {
             for (std::uint32_t a = 0; a < b; ++a) {
                 const auto op_a = static_cast<OpIndex>(a);
                 const auto op_b = static_cast<OpIndex>(b);
-                if (!row(b)[a] && detail::oracle_conflict(list_, op_a, op_b)) return {Kind::not_ordered, op_a, op_b};
+                if (!row(b)[a] && conflicts_[std::size_t{b} * count + a]) return {Kind::not_ordered, op_a, op_b};
                 const bool ordered = row(b)[a] || row(a)[b];
                 if (!ordered && queues_.queue_of(op_a) == queues_.queue_of(op_b))
                     return {Kind::counter_jumps, op_a, op_b};
@@ -170,7 +189,7 @@ private:
         for (std::uint32_t w = 0; w < plan_.final_waits(device).size(); ++w) {
             if (left.out(Left::final_wait, device, w)) continue;
             const OpIndex a = op_at(plan_.final_waits(device)[w]);
-            if (!plan_.signals(a)) return {SignalVerdict::Kind::not_signalled, a};
+            if (!signals_before(a)) return {SignalVerdict::Kind::not_signalled, a};
             follow(end_.data(), to_integer(a));
         }
         for (std::uint32_t a = 0; a < list_.size(); ++a) {
@@ -186,8 +205,9 @@ private:
     const QueuePlan& queues_;
     const SignalPlan& plan_;
     QueueOrder order_;
-    detail::Array<bool> before_;  // before_[b * ops + a]: a is over when b begins
-    detail::Array<bool> end_;     // by op: it is over when the device's timeline advances
+    detail::Array<bool> conflicts_;  // conflicts_[b * ops + a]: the later b conflicts with a
+    detail::Array<bool> before_;     // before_[b * ops + a]: a is over when b begins; of b itself: it was put in
+    detail::Array<bool> end_;        // by op: it is over when the device's timeline advances
 };
 
 }  // namespace graphjit::inline v0

@@ -49,7 +49,7 @@ public:
 private:
     friend GraphRunner<AdversarialRunner>;
     friend ReplayChecks<AdversarialRunner>;
-    using Base::block_of, Base::tells_native;
+    using Base::block_of, Base::has_images, Base::is_told, Base::tells_inputs, Base::tells_native;
 
     AdversarialRunner(OpList&& list, Dag&& dag, Backend&& backend, AdversaryOptions options) noexcept
         : Base(std::move(list), std::move(dag), std::move(backend)), options_(options),

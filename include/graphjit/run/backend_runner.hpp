@@ -35,12 +35,16 @@ template <class Derived, class Backend>
 class OpRunner : public BackendRunner<Derived, Backend> {
 public:
     /// Each op is over when `replay` returns.
+    [[nodiscard]] Status replay_and_wait() noexcept { return this->replay(); }
     [[nodiscard]] Status wait() noexcept { return {}; }
     [[nodiscard]] bool poll() noexcept { return true; }
 
 protected:
     using BackendRunner<Derived, Backend>::BackendRunner;
     static constexpr bool tells_native = false;
+    static constexpr bool tells_inputs = false;
+    static constexpr bool has_images = false;
+    [[nodiscard]] static constexpr bool is_told(const OpRecord&, const Use&) noexcept { return false; }
 
     /// Errors: out_of_memory, dims_limit.
     [[nodiscard]] Status build_ops() noexcept {

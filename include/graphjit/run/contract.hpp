@@ -47,6 +47,15 @@ struct OpView {
     }
 };
 
+/// Memory as a backend sees it: what was registered, or what an input is about to be.
+struct MemoryView {
+    const MemoryRecord* memory = nullptr;  // as recorded
+    MemoryIndex index = MemoryIndex::none;
+    const std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    DeviceId device = {};
+};
+
 template <class B>
 concept has_kernel_family = requires { typename B::kernel_family; };
 template <class B>
@@ -108,6 +117,10 @@ template <class B>
 concept update_is_noexcept = requires(B& b, typename B::NativeExec& exec, const OpView& op) {
     { b.update(exec, op) } noexcept -> std::same_as<Status>;
 };
+/// Optional: the device reads the arguments of kernels from their blocks, so that `update` is only for what changed in
+/// a copy, a fill, or the launch dims.
+template <class B>
+concept has_arguments_in_memory = requires { requires B::arguments_in_memory; };
 /// Optional: says before anything native exists that it cannot take an op.
 template <class B>
 concept has_supports = requires(const B& b, const OpView& op) {
@@ -125,12 +138,34 @@ concept has_poll = requires(B& b, typename B::NativeExec& exec) {
     { b.poll(exec) } noexcept -> std::same_as<bool>;
 };
 
+/// Optional: told of each input that changed before anything is written; may refuse.
+template <class B>
+concept has_bind_input = requires(B& b, typename B::NativeExec& exec, const MemoryView& input) {
+    { b.bind_input(exec, input) } noexcept -> std::same_as<Status>;
+};
+/// Optional: launches and waits in one call, where that is cheaper than one after the other.
+template <class B>
+concept has_launch_and_wait = requires(B& b, typename B::NativeExec& exec) {
+    { b.launch_and_wait(exec) } noexcept -> std::same_as<Status>;
+};
+/// Optional: a device that reads blocks while it runs keeps several images of them, `image_stride` bytes apart, of
+/// which each launch reads one. `next_image` says which, once nothing reads it any more.
+template <class B>
+concept has_images = requires(B& b, typename B::NativeExec& exec) {
+    { b.image_count(exec) } noexcept -> std::same_as<std::uint32_t>;
+    { b.image_stride(exec) } noexcept -> std::same_as<std::size_t>;
+    { b.next_image(exec) } noexcept -> std::same_as<std::uint32_t>;
+};
+
 /// Optional members that are there by name but not as they must be would be passed over in silence.
 template <class B>
 concept optional_members_fit = (has_update<B> || !requires { &B::update; }) &&
                                (has_supports<B> || !requires { &B::supports; }) &&
                                (has_reaches<B> || !requires { &B::reaches; }) &&
-                               (has_poll<B> || !requires { &B::poll; });
+                               (has_poll<B> || !requires { &B::poll; }) &&
+                               (has_bind_input<B> || !requires { &B::bind_input; }) &&
+                               (has_launch_and_wait<B> || !requires { &B::launch_and_wait; }) &&
+                               (has_images<B> || !requires { &B::next_image; });
 
 /// The whole contract.
 template <class B>
@@ -189,6 +224,18 @@ consteval bool check_backend() {
         static_assert(
             has_poll<B> || !requires { &B::poll; },
             "graphjit: backend's poll() must be poll(NativeExec&) noexcept -> bool." GRAPHJIT_MORE);
+        static_assert(
+            has_bind_input<B> || !requires { &B::bind_input; },
+            "graphjit: backend's bind_input() must be bind_input(NativeExec&, const MemoryView&) "
+            "noexcept -> Status." GRAPHJIT_MORE);
+        static_assert(
+            has_launch_and_wait<B> || !requires { &B::launch_and_wait; },
+            "graphjit: backend's launch_and_wait() must be launch_and_wait(NativeExec&) "
+            "noexcept -> Status." GRAPHJIT_MORE);
+        static_assert(
+            has_images<B> || !requires { &B::next_image; },
+            "graphjit: images need image_count(NativeExec&) noexcept -> std::uint32_t, image_stride(NativeExec&) "
+            "noexcept -> std::size_t and next_image(NativeExec&) noexcept -> std::uint32_t." GRAPHJIT_MORE);
         if constexpr (has_update<B>) {
             static_assert(
                 update_is_noexcept<B>,

@@ -30,7 +30,7 @@ public:
 private:
     friend GraphRunner<EagerRunner>;
     friend ReplayChecks<EagerRunner>;
-    using Base::Base, Base::block_of, Base::tells_native;
+    using Base::Base, Base::block_of, Base::has_images, Base::is_told, Base::tells_inputs, Base::tells_native;
 
     [[nodiscard]] Status submit() noexcept {
         for (std::uint32_t i = 0; i < this->ops().size(); ++i) {

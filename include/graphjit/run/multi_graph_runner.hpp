@@ -31,8 +31,20 @@ public:
         return runner;
     }
 
+    /// Replays and waits; the calling thread may do part of the work, so that this may take less than the two calls.
+    [[nodiscard]] Status replay_and_wait() noexcept {
+        if constexpr (has_launch_and_wait<Backend>) {
+            if (Status status = this->prepare(); !status.ok()) [[unlikely]]
+                return status;
+            return named(backend_.launch_and_wait(exec_));
+        } else {
+            if (Status status = this->replay(); !status.ok()) [[unlikely]]
+                return status;
+            return wait();
+        }
+    }
     /// Waits for the last replay. Errors: what went wrong on the device.
-    [[nodiscard]] Status wait() noexcept { return backend_.wait(exec_); }
+    [[nodiscard]] Status wait() noexcept { return named(backend_.wait(exec_)); }
     /// Whether the last replay is over.
     [[nodiscard]] bool poll() noexcept {
         if constexpr (has_poll<Backend>) return backend_.poll(exec_);
@@ -45,6 +57,8 @@ private:
     friend GraphRunner<MultiGraphRunner>;
     friend ReplayChecks<MultiGraphRunner>;
     static constexpr bool tells_native = has_update<Backend>;
+    static constexpr bool tells_inputs = has_bind_input<Backend>;
+    static constexpr bool has_images = graphjit::has_images<Backend>;
 
     MultiGraphRunner(OpList&& list, Dag&& dag, Backend&& backend, typename Backend::NativeExec&& exec) noexcept
         : Base(std::move(list), std::move(dag), std::move(backend)), exec_(std::move(exec)) {}
@@ -76,8 +90,31 @@ private:
     }
 
     [[nodiscard]] std::byte* block_of(OpIndex op) noexcept { return backend_.block(exec_, op); }
-    [[nodiscard]] Status submit() noexcept { return backend_.launch(exec_); }
+    [[nodiscard]] Status submit() noexcept { return named(backend_.launch(exec_)); }
+    [[nodiscard]] static constexpr bool is_told(const OpRecord& op, const Use& use) noexcept {
+        if constexpr (!tells_native) {
+            return false;
+        } else if constexpr (has_arguments_in_memory<Backend>) {
+            return op.kind == OpKind::copy || op.kind == OpKind::fill || use.kind == UseKind::dim;
+        } else {
+            return true;
+        }
+    }
     [[nodiscard]] Status update_native(OpIndex op) noexcept { return backend_.update(exec_, this->view(op)); }
+    [[nodiscard]] Status bind_native(const MemoryView& input) noexcept { return backend_.bind_input(exec_, input); }
+    [[nodiscard]] std::uint32_t images() noexcept { return backend_.image_count(exec_); }
+    [[nodiscard]] std::size_t image_stride() noexcept { return backend_.image_stride(exec_); }
+    [[nodiscard]] std::uint32_t next_image() noexcept { return backend_.next_image(exec_); }
+
+    /// A device knows ops by number only.
+    [[nodiscard]] Status named(Status status) const noexcept {
+        if (status.ok() || status.error().op == OpIndex::none || !status.error().op_name.empty()) [[likely]]
+            return status;
+        Error error = status.error();
+        error.op_name = ShortName(this->ops().name(error.op));
+        return error;
+    }
+
     typename Backend::NativeExec exec_;
 };
 

@@ -20,7 +20,7 @@ struct PointerPatch {
 /// Store a value slot's bytes at `place`.
 struct ValuePatch {
     std::byte* place = nullptr;
-    OpIndex op = OpIndex::none;
+    OpIndex op = OpIndex::none;  // to tell the device of; none: it need not know
 };
 
 /// Store an Expr's value at `place`, if it is within the range that the argument's type or the backend's limit allows.
@@ -28,7 +28,8 @@ struct IntegerPatch {
     std::byte* place = nullptr;
     std::int64_t min = 0;
     std::int64_t max = 0;
-    std::uint32_t use = 0;  // its number in the recording
+    std::uint32_t use = 0;       // its number in the recording
+    OpIndex op = OpIndex::none;  // as above
     std::uint8_t width = 0;
 };
 
@@ -42,9 +43,11 @@ struct InputNeed {
 /// Cost: built in time linear in the recorded uses; nothing where a recording has no slots.
 class PatchTable {
 public:
-    /// `block_of(OpIndex) -> std::byte*` says where an op's block is now. Errors: false when memory ran out.
-    template <class BlockOf>
-    [[nodiscard]] bool build(const OpList& list, const BackendLimits& limits, BlockOf block_of) noexcept {
+    /// `block_of(OpIndex) -> std::byte*` says where an op's block is now, `is_told(const Use&)` whether the device must
+    /// be told of a change there. Errors: false when memory ran out.
+    template <class BlockOf, class IsTold>
+    [[nodiscard]] bool build(const OpList& list, const BackendLimits& limits, BlockOf block_of,
+                             IsTold is_told) noexcept {
         const Span<const Use> uses = list.uses();
         const std::size_t slots = list.slots().size();
         if (uses.empty() && slots == 0) return true;
@@ -54,7 +57,9 @@ public:
             !places_.reserve(uses.size()) || !needed_.resize(list.exprs().size(), false)) {
             return false;
         }
-        for (const Use& use : uses) for_each_key(use, [](auto& table, std::uint32_t key) { table.count(key); });
+        for (const Use& use : uses) {
+            for_each_key(use, is_told(use), [](auto& table, std::uint32_t key) { table.count(key); });
+        }
         mark_needed(list);
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t) { users_.count(operand); });
         if (!starts_.place() || !pointers_.place() || !pointer_ops_.place() || !values_.place() ||
@@ -67,7 +72,9 @@ public:
             std::byte* place = block_of(use.op) + use.offset;
             places_.push_reserved(place);
             if (use.memory != MemoryIndex::none && use.slot != SlotIndex::none) need(use);
-            for_each_key(use, [&](auto& table, std::uint32_t key) { add(table, key, use, i, place, limits); });
+            const Told told{is_told(use)};
+            for_each_key(use, told.is,
+                         [&](auto& table, std::uint32_t key) { add(table, key, use, i, place, limits, told); });
         }
         return true;
     }
@@ -77,7 +84,7 @@ public:
     [[nodiscard]] Span<const PointerPatch> pointers(SlotIndex slot) const noexcept {
         return pointers_[to_integer(slot)];
     }
-    /// The ops of both.
+    /// The ops of both that the device is to be told of.
     [[nodiscard]] Span<const OpIndex> pointer_ops(SlotIndex slot) const noexcept {
         return pointer_ops_[to_integer(slot)];
     }
@@ -102,12 +109,16 @@ public:
     [[nodiscard]] bool is_needed(std::uint32_t expr) const noexcept { return needed_[expr]; }
 
 private:
+    struct Told {
+        bool is = false;
+    };
+
     template <class Visit>
-    void for_each_key(const Use& use, Visit visit) noexcept {
+    void for_each_key(const Use& use, bool is_told, Visit visit) noexcept {
         switch (use.kind) {
             case UseKind::pointer:
                 use.add == 0 ? visit(starts_, to_integer(use.slot)) : visit(pointers_, to_integer(use.slot));
-                visit(pointer_ops_, to_integer(use.slot));
+                if (is_told) visit(pointer_ops_, to_integer(use.slot));
                 break;
             case UseKind::value: visit(values_, to_integer(use.slot)); break;
             case UseKind::symbolic_pointer:
@@ -121,31 +132,31 @@ private:
     }
 
     static void add(detail::Csr<std::byte*>& table, std::uint32_t key, const Use&, std::uint32_t, std::byte* place,
-                    const BackendLimits&) noexcept {
+                    const BackendLimits&, Told) noexcept {
         table.add(key, place);
     }
     static void add(detail::Csr<PointerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t,
-                    std::byte* place, const BackendLimits&) noexcept {
+                    std::byte* place, const BackendLimits&, Told) noexcept {
         table.add(key, {place, use.add});
     }
     static void add(detail::Csr<OpIndex>& table, std::uint32_t key, const Use& use, std::uint32_t, std::byte*,
-                    const BackendLimits&) noexcept {
+                    const BackendLimits&, Told) noexcept {
         table.add(key, use.op);
     }
     static void add(detail::Csr<ValuePatch>& table, std::uint32_t key, const Use& use, std::uint32_t, std::byte* place,
-                    const BackendLimits&) noexcept {
-        table.add(key, {place, use.op});
+                    const BackendLimits&, Told told) noexcept {
+        table.add(key, {place, told.is ? use.op : OpIndex::none});
     }
     static void add(detail::Csr<std::uint32_t>& table, std::uint32_t key, const Use&, std::uint32_t index, std::byte*,
-                    const BackendLimits&) noexcept {
+                    const BackendLimits&, Told) noexcept {
         table.add(key, index);
     }
 
     static void add(detail::Csr<IntegerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t index,
-                    std::byte* place, const BackendLimits& limits) noexcept {
+                    std::byte* place, const BackendLimits& limits, Told told) noexcept {
         const Bounds range = use.kind == UseKind::dim ? detail::dim_bounds(limits, use.dim)
                                                       : detail::integer_bounds(use.width, use.is_signed);
-        table.add(key, {place, range.min, range.max, index, use.width});
+        table.add(key, {place, range.min, range.max, index, told.is ? use.op : OpIndex::none, use.width});
     }
 
     void need(const Use& use) noexcept {

@@ -24,7 +24,8 @@ struct ReplayCounters {
 
 /// The slots of a graph and the checks on what they are about to become. All works on values that are not yet in the
 /// executable, so a refusal leaves nothing to take back.
-/// `Derived` has `block_of(OpIndex)`, `limits()` and `reaches(DeviceId recorded, DeviceId given)`.
+/// `Derived` has `block_of(OpIndex)`, `limits()`, `is_told(const OpRecord&, const Use&)` and
+/// `reaches(DeviceId recorded, DeviceId given)`.
 template <class Derived>
 class ReplayChecks {
 protected:
@@ -35,7 +36,8 @@ protected:
     /// Pre: blocks are where they will stay. Errors: false when memory ran out.
     [[nodiscard]] bool build_checks() noexcept {
         const auto block_of = [this](OpIndex op) { return derived().block_of(op); };
-        return table_.build(list_, derived().limits(), block_of) && state_.build(list_) &&
+        const auto is_told = [this](const Use& use) { return derived().is_told(list_.op(use.op), use); };
+        return table_.build(list_, derived().limits(), block_of, is_told) && state_.build(list_) &&
                exprs_.build(list_.exprs()) && overlap_.build(list_, dag_.size()) && blame_.build(list_) &&
                inputs_.reserve(list_.slots().size()) && symbols_.reserve(list_.uses().size()) &&
                symbol_round_.resize(list_.uses().size(), 0) && list_aliased_copies();

@@ -50,10 +50,10 @@ TEST_CASE("dot: a box per op and an arrow per edge, with its hazards and bytes")
     const CpuList list = std::move(rec).finish().value();
     const std::string out = dot(list);
     CHECK(contains(out, "digraph"));
-    CHECK(contains(out, "op0 [label=\"0 first\\ndevice 0\"];\n"));
-    CHECK(contains(out, "op1 [label=\"1 copy\\ndevice 2\", style=rounded];\n"));
-    CHECK(contains(out, "op2 [label=\"2 third\\ndevice 2\", style=dashed];\n"));
-    CHECK(contains(out, "style=bold];\n"));
+    CHECK(contains(out, "op0 [label=\"0 first\\ndevice 0\", style=\"solid\"];\n"));
+    CHECK(contains(out, "op1 [label=\"1 copy\\ndevice 2\", style=\"rounded\"];\n"));
+    CHECK(contains(out, "op2 [label=\"2 third\\ndevice 2\", style=\"dashed\"];\n"));
+    CHECK(contains(out, "style=\"bold\"];\n"));
     CHECK(contains(out, "op0 -> op1 [label=\"RAW memory[0:16]\"];\n"));
     CHECK(contains(out, "op1 -> op2 [label=\"WAW memory[16:32]\"];\n"));
     CHECK(contains(out, "op2 -> op3 [label=\"RAW memory (may alias)\\nWAW memory (may alias)\"];\n"));

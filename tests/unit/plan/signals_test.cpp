@@ -1,61 +1,82 @@
 #include <graphjit/plan/signals.hpp>
 
+#include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
-#include "support/random.hpp"
-#include "support/ways.hpp"
+#include "support/random_devices.hpp"
+#include "support/signal_plans.hpp"
 
 #include <graphjit/plan/balanced.hpp>
-#include <graphjit/plan/verify_signals.hpp>
 
 #include <array>
-#include <vector>
 
 namespace {
 
 using namespace test;
 
-/// Kernels and copies over buffers of several devices, some of them overwritten.
-CpuList random_list(std::uint64_t seed, unsigned ops, unsigned devices, std::vector<std::int32_t>& memory) {
-    test::Random random(seed);
-    CpuRecorder rec;
-    memory.assign(std::size_t{24} * 4, 0);
-    std::vector<gj::Buffer<std::int32_t>> buffers;
-    for (unsigned i = 0; i < 24; ++i) {
-        buffers.push_back(rec.buffer("b", memory.data() + i * 4, 4, static_cast<gj::DeviceId>(i % devices)));
-    }
-    for (unsigned i = 0; i < ops; ++i) {
-        const unsigned to = random.below(24);
-        const unsigned a = random.below(24);
-        const unsigned b = random.below(24);
-        rec.on(static_cast<gj::DeviceId>(to % devices));
-        if (random.chance(30) && a != to) {
-            (void)rec.copy(buffers[to], buffers[a]);
-        } else {
-            (void)rec.launch(add<>, buffers[to], buffers[a], buffers[b]);
+TEST_CASE("signals: keep every order, and no wait could be left out, whatever a queue keeps by itself") {
+    std::vector<std::int32_t> memory;
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        INFO("seed ", seed);
+        const CpuList list = RandomDevices(seed, 4 + seed % 26, 1 + seed % 6).record(memory);
+        for (const gj::QueueOrder order : queue_orders) {
+            CHECK(Signalled(list, order).verdict() == "right");
+            gj::QueuePlan queues = gj::Balanced{.queues = 3, .hop_cost = 0.1f}(list, plan_of(list)).value();
+            CHECK(Signalled(list, std::move(queues), order).verdict() == "right");
         }
     }
+}
+
+/// Four kernels on one queue, of which each needs the one before but the last, which needs nothing.
+CpuList four_in_a_row(std::array<std::int32_t, 8>& memory) {
+    CpuRecorder rec;
+    const auto a = rec.buffer("a", memory.data(), 4);
+    rec.launch(inc<>, a);
+    rec.launch(inc<>, a);
+    rec.launch(inc<>, a);
+    rec.launch(inc<>, rec.buffer("b", memory.data() + 4, 4));
     return std::move(rec).finish().value();
 }
 
-constexpr gj::QueueOrder orders[] = {gj::QueueOrder::kept, gj::QueueOrder::chains_two, gj::QueueOrder::not_kept};
-
-TEST_CASE("signals: keep every order, and no wait could be left out, whatever a queue keeps by itself") {
-    std::vector<std::int32_t> memory;
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        const CpuList list = random_list(seed, 4 + static_cast<unsigned>(seed % 26),
-                                         1 + static_cast<unsigned>(seed % 6), memory);
-        const gj::Dag dag = gj::Planner().plan(list).value();
-        gj::SignalPlanner planner;
-        for (const gj::QueueOrder order : orders) {
-            CAPTURE(seed);
-            gj::QueuePlan by_device = gj::ByDevice()(list, [](gj::DeviceId) { return true; }).value();
-            const gj::SignalPlan plan = planner.plan(list, dag, by_device, order).value();
-            CHECK(gj::SignalOracle(list, by_device, plan, order).verify().kind == gj::SignalVerdict::Kind::right);
-            gj::QueuePlan balanced = gj::Balanced{.queues = 3, .hop_cost = 0.1f}(list, dag).value();
-            const gj::SignalPlan spread = planner.plan(list, dag, balanced, order).value();
-            CHECK(gj::SignalOracle(list, balanced, spread, order).verify().kind == gj::SignalVerdict::Kind::right);
-        }
+TEST_CASE("signals: on one queue nothing waits but where the queue keeps no order, and there everything does") {
+    std::array<std::int32_t, 8> memory = {};
+    const CpuList list = four_in_a_row(memory);
+    for (const gj::QueueOrder order : {gj::QueueOrder::kept, gj::QueueOrder::chains_two}) {
+        const Signalled signalled(list, order);
+        for (unsigned i = 0; i < 4; ++i) CHECK(signalled.waits(i) == "");
+        CHECK(signalled.final_waits(0) == "");
+        CHECK(signalled.signals() == "");
     }
+    const Signalled signalled(list, gj::QueueOrder::not_kept);
+    CHECK(signalled.waits(0) == "");
+    CHECK(signalled.waits(1) == "C0:1");
+    CHECK(signalled.waits(2) == "C0:2");
+    CHECK(signalled.waits(3) == "C0:3");  // or its counter could be at 4 before it was at 3
+    CHECK(signalled.final_waits(0) == "C0:4");
+    CHECK(signalled.signals() == "0 1 2 3");
+    for (unsigned i = 0; i < 4; ++i) {
+        CHECK(signalled.plan().position(op(i)) == i + 1);
+        CHECK(signalled.ready_waits(i) == "");
+    }
+}
+
+TEST_CASE("signals: a queue that chains two does so only for an op that waits for nothing else") {
+    std::array<std::int32_t, 16> memory = {};
+    CpuRecorder rec;
+    const auto a = rec.buffer("a", memory.data(), 4);
+    const auto b = rec.buffer("b", memory.data() + 4, 4);
+    const auto c = rec.buffer("c", memory.data() + 8, 4, gj::DeviceId{1});
+    rec.launch(fill<>, a, 1);
+    rec.on(gj::DeviceId{1});
+    rec.launch(fill<>, c, 1);
+    rec.on(gj::DeviceId{0});
+    rec.launch(add<>, b, a, c);  // waits for device 1, and so for the one before as well
+    rec.launch(inc<>, b);
+    const CpuList list = std::move(rec).finish().value();
+    const Signalled signalled(list, gj::QueueOrder::chains_two);
+    CHECK(signalled.waits(2) == "C1:1 C0:1");
+    CHECK(signalled.waits(3) == "");
+    CHECK(signalled.verdict() == "right");
+    CHECK(Signalled(list, gj::QueueOrder::kept).waits(2) == "C1:1");
 }
 
 TEST_CASE("signals: two producers on different queues are both waited for") {
@@ -65,44 +86,85 @@ TEST_CASE("signals: two producers on different queues are both waited for") {
     const auto b = rec.buffer("b", memory.data() + 4, 4);
     const auto s = rec.buffer("s", memory.data() + 8, 4);
     const auto c = rec.buffer("c", memory.data() + 12, 4, gj::DeviceId{1});
-    (void)rec.launch(fill<>, a, 1);
-    (void)rec.copy(b, s);
+    rec.launch(fill<>, a, 1);
+    rec.copy(b, s);
     rec.on(gj::DeviceId{1});
-    (void)rec.launch(add<>, c, a, b);
+    rec.launch(add<>, c, a, b);
     const CpuList list = std::move(rec).finish().value();
-    gj::QueuePlan queues = gj::ByDevice()(list, [](gj::DeviceId) { return true; }).value();
-    const gj::SignalPlan plan =
-        gj::SignalPlanner().plan(list, gj::Planner().plan(list).value(), queues, gj::QueueOrder::kept).value();
-    CHECK(plan.waits(gj::OpIndex{2}).size() == 2);
-    CHECK(plan.signals(gj::OpIndex{0}));
-    CHECK(plan.signals(gj::OpIndex{1}));
-    CHECK(plan.signals(gj::OpIndex{2}));  // device 0 goes on with later work only when its memory is left alone
+    const Signalled signalled(list, gj::QueueOrder::kept);
+    CHECK(signalled.waits(2) == "C0:1 X0:1");
+    CHECK(signalled.signals() == "0 1 2");  // device 0 goes on with later work only when its memory is left alone
+    CHECK(signalled.final_waits(0) == "C1:1");
 }
 
-TEST_CASE("queues: a copy goes to its source's copy queue, else its destination's, else it is a compute queue's") {
-    std::array<std::int32_t, 8> memory = {};
+TEST_CASE("signals: what another op was known to wait for is not waited for again") {
+    std::array<std::int32_t, 16> memory = {};
     CpuRecorder rec;
-    const auto near_one = rec.buffer("a", memory.data(), 4, gj::DeviceId{1});
-    const auto near_two = rec.buffer("b", memory.data() + 4, 4, gj::DeviceId{2});
-    (void)rec.copy(near_two, near_one);
+    const auto a = rec.buffer("a", memory.data(), 4);
+    const auto b = rec.buffer("b", memory.data() + 4, 4, gj::DeviceId{1});
+    const auto c = rec.buffer("c", memory.data() + 8, 4, gj::DeviceId{2});
+    const auto d = rec.buffer("d", memory.data() + 12, 4, gj::DeviceId{2});
+    rec.launch(fill<>, a, 1);
+    rec.launch(fill<>, rec.buffer("e", memory.data(), 2), 1);
+    rec.on(gj::DeviceId{1});
+    rec.launch(slow<>, b, a);
+    rec.on(gj::DeviceId{2});
+    rec.launch(slow<>, c, b);
+    rec.launch(slow<>, d, a);  // its queue knows by way of device 1
     const CpuList list = std::move(rec).finish().value();
-    const auto queue = [&](auto has_copy_queue) {
-        const gj::QueuePlan plan = gj::ByDevice()(list, has_copy_queue).value();
-        return plan.queue(plan.queue_of(gj::OpIndex{0}));
-    };
-    CHECK(queue([](gj::DeviceId) { return true; }).device == gj::DeviceId{1});
-    CHECK(queue([](gj::DeviceId d) { return d == gj::DeviceId{2}; }).device == gj::DeviceId{2});
-    CHECK(queue([](gj::DeviceId) { return false; }).kind == gj::QueueKind::compute);
+    const Signalled signalled(list, gj::QueueOrder::kept);
+    CHECK(signalled.waits(2) == "C0:2");
+    CHECK(signalled.waits(3) == "C1:1");
+    CHECK(signalled.waits(4) == "");
+    CHECK(signalled.ready_waits(4) == "");
+    CHECK(signalled.verdict() == "right");
 }
 
-TEST_CASE("queues: little work stays on one queue, independent work is spread") {
-    std::vector<std::int32_t> memory(std::size_t{4} * 64);
+TEST_CASE("signals: a device of which only the memory is used gets a queue for its timeline") {
+    std::array<std::int32_t, 4> memory = {};
     CpuRecorder rec;
-    for (unsigned i = 0; i < 64; ++i) (void)rec.launch(fill<>, rec.buffer("b", memory.data() + i * 4, 4), 1);
+    rec.launch(inc<>, rec.buffer("a", memory, gj::DeviceId{5}));
     const CpuList list = std::move(rec).finish().value();
-    const gj::Dag dag = gj::Planner().plan(list).value();
-    CHECK(gj::Balanced{.queues = 2}(list, dag).value().queues().size() == 2);
-    CHECK(gj::Balanced{.queues = 1}(list, dag).value().queues().size() == 1);
+    const Signalled signalled(list, gj::QueueOrder::kept);
+    REQUIRE(signalled.plan().devices().size() == 2);
+    CHECK(signalled.plan().devices()[1] == gj::DeviceId{5});
+    CHECK(signalled.queue(signalled.plan().timeline_queue(1)) == "C5");
+    CHECK(signalled.ready_waits(0) == "5");
+    CHECK(signalled.final_waits(5) == "C0:1");
+    CHECK(signalled.final_waits(0) == "");
+}
+
+TEST_CASE("signals: no ops, no devices") {
+    const CpuList list;
+    for (const gj::QueueOrder order : queue_orders) {
+        const Signalled signalled(list, order);
+        CHECK(signalled.plan().devices().empty());
+        CHECK(signalled.verdict() == "right");
+    }
+}
+
+TEST_CASE("signals: where memory runs out, whenever, it is said, and the next plan is right") {
+    std::vector<std::int32_t> memory;
+    const CpuList list = RandomDevices(3, 40, 4).record(memory);
+    const gj::Dag dag = plan_of(list);
+    CHECK(allocations_needed([&] {
+              gj::Result<gj::QueuePlan> queues = gj::ByDevice()(list, [](gj::DeviceId) { return true; });
+              if (!queues) return false;
+              const gj::Result<gj::SignalPlan> plan = gj::SignalPlanner().plan(list, dag, *queues,
+                                                                               gj::QueueOrder::not_kept);
+              CHECK((plan.ok() || plan.code() == gj::ErrorCode::out_of_memory));
+              return plan.ok();
+          }) > 10);
+
+    gj::SignalPlanner kept;
+    gj::QueuePlan queues = queues_by_device(list);
+    for (std::size_t allowed = 0; allowed < 20; ++allowed) {
+        const FailingAllocations failing(allowed);
+        (void)kept.plan(list, dag, queues, gj::QueueOrder::not_kept);
+    }
+    const Signalled after(list, std::move(queues), gj::QueueOrder::not_kept, kept);
+    CHECK(after.verdict() == "right");
+    CHECK(after.text() == Signalled(list, gj::QueueOrder::not_kept).text());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ public:
         list_ = std::move(rec_).finish().value();
         blocks_.resize(list_.blocks().size());
         const auto block_of = [&](gj::OpIndex op) { return blocks_.data() + list_.op(op).block; };
-        REQUIRE(table_.build(list_, gj::CpuBackend::limits, block_of));
+        REQUIRE(table_.build(list_, gj::CpuBackend::limits, block_of, [](const gj::Use&) { return true; }));
         REQUIRE(state_.build(list_.exprs()));
     }
 

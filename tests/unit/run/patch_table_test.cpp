@@ -19,7 +19,9 @@ class Table {
 public:
     explicit Table(CpuList&& list, const gj::BackendLimits& limits = {}) : list_(std::move(list)) {
         blocks_.resize(list_.blocks().size());
-        REQUIRE(table_.build(list_, limits, [&](gj::OpIndex op) { return blocks_.data() + list_.op(op).block; }));
+        REQUIRE(table_.build(
+            list_, limits, [&](gj::OpIndex op) { return blocks_.data() + list_.op(op).block; },
+            [](const gj::Use&) { return true; }));
     }
     [[nodiscard]] const gj::PatchTable* operator->() const { return &table_; }
     [[nodiscard]] const CpuList& list() const { return list_; }
@@ -178,7 +180,9 @@ TEST_CASE("PatchTable: where memory runs out it says so") {
     std::vector<std::byte> blocks(list.blocks().size());
     CHECK(allocations_needed([&] {
               gj::PatchTable table;
-              return table.build(list, {}, [&](gj::OpIndex op) { return blocks.data() + list.op(op).block; });
+              return table.build(
+                  list, {}, [&](gj::OpIndex op) { return blocks.data() + list.op(op).block; },
+                  [](const gj::Use&) { return true; });
           }) > 10);
 }
 
