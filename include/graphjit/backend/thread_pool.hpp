@@ -22,8 +22,8 @@ struct ThreadOptions {
     std::uint32_t turns = 200;
     /// The core that the first thread stays on; the next ones take the next cores. -1: wherever the system puts them.
     std::int32_t first_core = -1;
-    /// From the end of an op on one queue to the start of an op on another, for the choice of queues.
-    float hop_ns = 200.0f;
+    /// What a cache line takes from one core to another, for the choice of queues.
+    float hop_ns = 100.0f;
     /// What signals start from: near 0xffff'ffff in tests of what happens there.
     std::uint32_t first_value = 0;
 };
@@ -99,12 +99,10 @@ public:
 
     /// Pre: behind the turnstile. Waits until all devices have done what was submitted.
     void wait_idle() noexcept {
-        crowd_.enter();
         for (ThreadTimeline& timeline : timelines_) {
             const std::uint32_t last = timeline.last;
             timeline.signal.counter().wait_until(crowd_, [last](std::uint32_t value) { return value >= last; });
         }
-        crowd_.leave();
     }
 
     /// The queue's thread, started when it is first asked for. Errors: null, and the system's number or 0.

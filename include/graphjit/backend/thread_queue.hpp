@@ -21,7 +21,8 @@ inline void relax() noexcept {
 #endif
 }
 
-/// How many threads of a pool are awake: looking again and again pays only where each has a core to itself.
+/// How many threads are awake, a pool's and one that replays: looking again and again pays only where each has a core
+/// to itself.
 class ThreadCrowd {
 public:
     ThreadCrowd(std::uint32_t turns, std::uint32_t cores) noexcept : turns_(turns), cores_(cores) {}
@@ -34,7 +35,7 @@ public:
 private:
     const std::uint32_t turns_;
     const std::uint32_t cores_;
-    std::atomic<std::uint32_t> awake_{0};
+    std::atomic<std::uint32_t> awake_{1};
 };
 
 /// A number that threads wait for: they look at it for a while, then sleep. It lies alone on its cache line.
@@ -52,7 +53,7 @@ public:
         wake();
     }
 
-    /// Waits until `reached(value)`. Pre: the calling thread is of the crowd.
+    /// Waits until `reached(value)`.
     template <class Reached>
     void wait_until(ThreadCrowd& crowd, Reached reached) noexcept {
         if (reached(value())) [[likely]]

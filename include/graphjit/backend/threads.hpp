@@ -92,9 +92,11 @@ public:
                                            const HcqOptions& options) const noexcept {
         const ThreadOptions& pool = pool_->options();
         if (pool.compute_queues == 1) return ByDevice()(list, [&](DeviceId) { return pool.copy_queues; });
+        // Behind the signal comes the memory that it was about; and a signal is stored to a line that another core has.
         return Balanced{.queues = pool.compute_queues,
                         .op_cost = options.other_op_ns,
-                        .hop_cost = pool.hop_ns,
+                        .hop_cost = 2 * pool.hop_ns,
+                        .signal_cost = pool.hop_ns,
                         .costs = options.op_ns}(list, dag);
     }
 
@@ -154,20 +156,14 @@ public:
     [[nodiscard]] detail::ThreadTimeline& timeline(DeviceId device) noexcept { return pool_->timeline(device); }
     [[nodiscard]] Status make_room(Stream& stream) const noexcept {
         if (pool_->is_closed()) return lost();
-        pool_->crowd().enter();
         stream.queue_->wait_for_room();
-        pool_->crowd().leave();
         return {};
     }
     void submit(Stream& stream, bool wakes = true) const noexcept {
         stream.queue_->submit({stream.commands_.begin(), stream.commands_.end(), &stream.failed_}, wakes);
     }
     [[nodiscard]] bool take(Stream& stream) const noexcept { return stream.queue_->take(); }
-    void help(Stream& stream) const noexcept {
-        pool_->crowd().enter();
-        stream.queue_->help();
-        pool_->crowd().leave();
-    }
+    void help(Stream& stream) const noexcept { stream.queue_->help(); }
 
     [[nodiscard]] Status take_failure(Stream& stream) const noexcept {
         if (stream.failed_.load(std::memory_order_relaxed) == detail::ThreadCommands::none) return {};
@@ -178,9 +174,7 @@ public:
     [[nodiscard]] Value value(const Signal& signal) const noexcept { return signal.counter().value(); }
     void set_value(const Signal& signal, Value value) const noexcept { signal.counter().set(value); }
     [[nodiscard]] Status wait_change(const Signal& signal, Value seen) const noexcept {
-        pool_->crowd().enter();
         signal.counter().wait_until(pool_->crowd(), [seen](Value value) { return value != seen; });
-        pool_->crowd().leave();
         return {};
     }
 

@@ -15,6 +15,7 @@ struct Balanced {
     std::uint32_t queues = 2;      // of a device, at most
     float op_cost = 1.0f;          // of ops without a cost of their own
     float hop_cost = 1.0f;         // from an op's end on one queue to a start on another
+    float signal_cost = 0.0f;      // of telling another queue, on the queue that tells
     Span<const float> costs = {};  // by op; may be shorter than the recording
 
     /// Cost: (ops + edges) x log(ops) x queues. Errors: out_of_memory.
@@ -47,7 +48,7 @@ private:
         [[nodiscard]] bool build(const Balanced& policy, const OpList& list, const Dag& dag) noexcept {
             const std::uint32_t count = list.size();
             if (!followers_.start(count) || !open_.resize(count, 0) || !way_.resize(count, 0) ||
-                !over_.resize(count, 0) || !ready_.reserve(count)) {
+                !over_.resize(count, 0) || !tells_.resize(count, false) || !ready_.reserve(count)) {
                 return false;
             }
             for_each_edge(dag, [&](OpIndex before, OpIndex) { followers_.count(to_integer(before)); });
@@ -82,7 +83,7 @@ private:
                 }
             }
             for (const DeviceUse& device : devices_) alone = device.work > alone ? device.work : alone;
-            gains = over < 0.9f * alone;
+            gains = over + policy.hop_cost < 0.9f * alone;  // in the end all queues are waited for
             return true;
         }
 
@@ -150,6 +151,12 @@ private:
             busy_until_[to_integer(best)] = over_[op];
             device->work += policy.cost(op);
             plan.put(index, best);
+            for (const OpIndex before : dag.dependencies(index)) {
+                const QueueIndex other = plan.queue_of(before);
+                if (other == best || tells_[to_integer(before)]) continue;
+                tells_[to_integer(before)] = true;
+                busy_until_[to_integer(other)] += policy.signal_cost;
+            }
             return true;
         }
 
@@ -183,6 +190,7 @@ private:
         detail::Array<std::uint32_t> open_;  // by op: dependencies not placed yet
         detail::Array<float> way_;           // by op: cost from its start to the end of the graph
         detail::Array<float> over_;          // by op: when it is over
+        detail::Array<bool> tells_;          // by op: another queue waits for it
         detail::Array<std::uint32_t> ready_;
         detail::Array<float> busy_until_;  // by queue
         detail::Array<DeviceUse> devices_;
