@@ -21,6 +21,7 @@ if ! $QUICK; then need clang-16 libclang-rt-16-dev clang-19 libclang-rt-19-dev; 
 # Aborting lets doctest name the case that was running, and count those before it. addr2line comes with every g++, while
 # clang's own symbolizer is a large package.
 SANITIZER_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1:external_symbolizer_path=$(command -v addr2line || true)
+export TSAN_OPTIONS=${TSAN_OPTIONS:-$SANITIZER_OPTIONS}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-$SANITIZER_OPTIONS:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-$SANITIZER_OPTIONS}
 
@@ -52,6 +53,10 @@ else
     variant clang-16-no-exceptions clang++-16 "$(suites doctest headers static compile_fail examples)" \
         -Dexceptions=false -Doptimization=1
     variant clang-19-sanitized clang++-19 "$(suites doctest headers static compile_fail examples)" "${SANITIZERS[@]}"
+
+    # Whatever starts threads, under the sanitizer that cannot be had together with the other two.
+    variant clang-19-threads clang++-19 "threads hcq cases property replay_contract wave_multi_device" \
+        -Db_sanitize=thread -Db_lundef=false -Doptimization=1
 
     fuzzers=(tests/fuzz/*.cpp)
     if [[ -e ${fuzzers[0]} ]]; then

@@ -11,7 +11,7 @@ using namespace test;
 
 [[nodiscard]] unsigned graph_count() {
     const char* given = std::getenv("GRAPHJIT_RANDOM_GRAPHS");
-    return given == nullptr ? 300 : static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+    return given == nullptr ? 2000 : static_cast<unsigned>(std::strtoul(given, nullptr, 10));
 }
 
 void run_random_graphs(const gj::ThreadBackend& backend, unsigned first_seed, unsigned count) {
