@@ -93,6 +93,7 @@ public:
     [[nodiscard]] gj::Turnstile& turnstile() const noexcept { return shared_->turnstile; }
     [[nodiscard]] Line& timeline(gj::DeviceId device) const noexcept { return shared_->timelines[to_integer(device)]; }
     [[nodiscard]] gj::Status make_room(Stream&) const noexcept { return {}; }
+    [[nodiscard]] bool has_room(Stream&) const noexcept { return true; }
     void submit(Stream& stream) const noexcept {
         Ring& ring = *stream.ring;
         if (ring.words.size() - ring.tail < stream.words.size()) ring.tail = 0;

@@ -72,6 +72,32 @@ TEST_CASE("case 85: a queue that can wait for 16 bits only") {
     replay_from<SteppedDevice<gj::QueueOrder::not_kept, std::uint32_t, 8>>(0);
 }
 
+TEST_CASE("a graph with more ops on a queue than its counter can count is refused") {
+    Four a{}, b{};
+    CpuRecorder rec;
+    const auto A = rec.buffer("a", a);
+    for (int i = 0; i < 9; ++i) rec.launch(inc<>, A);
+    rec.copy(rec.buffer("b", b), A);
+    using Device = SteppedDevice<gj::QueueOrder::kept, std::uint8_t, 8>;
+    const Device device(1);
+    const gj::HcqBackend<Device> backend(device);
+    CHECK(gj::instantiate(for_backend(std::move(rec).finish().value(), backend)).code() == gj::ErrorCode::unsupported);
+    CHECK(device.machine().alive == 0);
+}
+
+/// Forgot that a place is handed back.
+struct Placeless : Stepped<> {
+    using Stepped<>::Stepped;
+    [[nodiscard]] gj::Status wait(Stream&, const Signal&, Value*) const { return {}; }
+};
+
+TEST_CASE("a device that gives no place for the value of a wait is refused") {
+    Chain chain;
+    const Placeless device(2);
+    const gj::HcqBackend<Placeless> backend(device);
+    CHECK(lacks(gj::instantiate(for_backend(chain.list, backend)).status(), "no place for a value") == "");
+}
+
 TEST_CASE("case 85: threads whose signals start near the end of 32 bits") {
     for (std::uint32_t before = 0; before < 12; ++before) {
         CAPTURE(before);

@@ -5,8 +5,10 @@
 #include "support/ways.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 namespace {
 
@@ -162,6 +164,113 @@ TEST_CASE("no heap and no lock in a thousand replays: a device that is told of c
     check_runner(e, gj::instantiate(e.list).value());
 }
 
+/// What only runners that wait by themselves have, with threads that are awake, and with threads that went to sleep.
+template <class Backend>
+void check_waits(Everything<Backend>& e, gj::MultiGraphRunner<Backend> graph, unsigned in_flight) {
+    bool ok = true;
+    int i = 0;
+    const auto set_some = [&] {
+        if (++i % 3 != 0) e.set(graph, i);
+    };
+    costs_nothing("replays and waits in one", [&] {
+        for (int round = 0; round < 1000; ++round) {
+            set_some();
+            ok = ok && graph.replay_and_wait().ok() && graph.poll();
+        }
+    });
+    CHECK(ok);
+    costs_nothing("replays are looked at until they are over", [&] {
+        for (int round = 0; round < 500; ++round) {
+            set_some();
+            ok = ok && graph.replay().ok();
+            while (!graph.poll()) std::this_thread::yield();
+        }
+    });
+    CHECK(ok);
+    costs_nothing("as many as may be in flight, then a wait", [&] {
+        for (int round = 0; round < 200; ++round) {
+            for (unsigned n = 0; n < in_flight; ++n) {
+                set_some();
+                ok = ok && graph.replay().ok();
+            }
+            ok = ok && graph.wait().ok() && graph.wait().ok();
+        }
+    });
+    CHECK(ok);
+    costs_nothing("threads are asleep", [&] {
+        for (int round = 0; round < 40; ++round) {
+            std::this_thread::sleep_for(std::chrono::microseconds(500));
+            set_some();
+            ok = ok && (round % 2 == 0 ? graph.replay_and_wait().ok() : graph.replay().ok() && graph.wait().ok());
+        }
+    });
+    CHECK(ok);
+}
+
+template <class Backend>
+void check_threads(const gj::ThreadOptions& options, const gj::HcqOptions& graph_options, unsigned queues) {
+    INFO("turns ", options.turns);
+    gj::ThreadDevices devices(options);
+    Everything<Backend> e(Backend(devices, graph_options));
+    auto graph = gj::instantiate(e.list).value();
+    CHECK(graph.native().queues().queues().size() == queues);
+    e.set(graph, 0);
+    check_waits(e, std::move(graph), graph_options.in_flight);
+    check_runner(e, gj::instantiate(e.list).value());
+}
+
+TEST_CASE("no heap and no lock in a thousand replays: threads, a queue for kernels and one for copies") {
+    for (const std::uint32_t turns : {200u, 0u}) check_threads<gj::ThreadBackend>({.turns = turns}, {}, 2);
+}
+TEST_CASE("no heap and no lock in a thousand replays: one thread") {
+    check_threads<gj::ThreadBackend>({.copy_queues = false}, {.in_flight = 1}, 1);
+}
+TEST_CASE("no heap and no lock in a thousand replays: threads that share the work of one device") {
+    for (const std::uint32_t turns : {200u, 0u}) {
+        check_threads<gj::ThreadBackend>({.compute_queues = 2, .turns = turns, .hop_ns = 1.0f, .wake_ns = 0.0f},
+                                         {.in_flight = 4}, 2);
+    }
+}
+TEST_CASE("no heap and no lock in a thousand replays: threads with profiles") {
+    for (const std::uint32_t turns : {200u, 0u}) check_threads<gj::ProfiledThreadBackend>({.turns = turns}, {}, 2);
+}
+
+TEST_CASE("no heap and no lock in replays over several devices, whose signals start again on the way") {
+    constexpr unsigned count = 3;
+    std::array<Array16, count> memory{}, given{}, others{};
+    std::vector<gj::Input<const std::int32_t>> inputs;
+    CpuRecorder rec;
+    std::vector<gj::Buffer<std::int32_t>> buffers;
+    for (unsigned d = 0; d < count; ++d) {
+        const auto device = static_cast<gj::DeviceId>(d);
+        inputs.push_back(rec.input<const std::int32_t>("in", 16, device));
+        buffers.push_back(rec.buffer("memory", memory[d], device));
+    }
+    for (unsigned d = 0; d < count; ++d) {
+        rec.on(static_cast<gj::DeviceId>(d));
+        rec.launch(mix<16>, buffers[d], inputs[d], 0);
+        rec.copy(buffers[(d + 1) % count], buffers[d]);
+        rec.launch(add<16>, buffers[d], inputs[(d + 1) % count], buffers[d]);
+    }
+    const CpuList list = std::move(rec).finish().value();
+    gj::ThreadDevices devices({.devices = count, .first_value = 0xffff'ffffu - 700});
+    const auto check = [&](auto backend) {
+        auto graph = gj::instantiate(for_backend(list, backend)).value();
+        bool ok = true;
+        int i = 0;
+        costs_nothing("replays", [&] {
+            for (int round = 0; round < 1000; ++round, ++i) {
+                for (unsigned d = 0; d < count; ++d) graph.set(inputs[d], i % 2 == 0 ? given[d] : others[d]);
+                ok = ok && (i % 3 == 0 ? graph.replay_and_wait().ok() : graph.replay().ok());
+            }
+            ok = ok && graph.wait().ok();
+        });
+        CHECK(ok);
+    };
+    check(gj::ThreadBackend(devices));
+    check(gj::ProfiledThreadBackend(devices, {.in_flight = 3}));
+}
+
 TEST_CASE("hundreds of inputs that move and swap places cost nothing from the heap either") {
     constexpr unsigned count = 300;
     std::vector<Array16> memory(2 * count);
@@ -289,8 +398,16 @@ constexpr bool replay_cannot_throw() {
 static_assert(replay_cannot_throw<gj::MultiGraphRunner<gj::CpuBackend>>());
 static_assert(replay_cannot_throw<gj::MultiGraphRunner<gj::NullBackend>>());
 static_assert(replay_cannot_throw<gj::MultiGraphRunner<RecordingBackend>>());
+static_assert(replay_cannot_throw<gj::MultiGraphRunner<gj::ThreadBackend>>());
+static_assert(replay_cannot_throw<gj::MultiGraphRunner<gj::ProfiledThreadBackend>>());
 static_assert(replay_cannot_throw<gj::EagerRunner<gj::CpuBackend>>());
+static_assert(replay_cannot_throw<gj::EagerRunner<gj::ThreadBackend>>());
 static_assert(replay_cannot_throw<gj::AdversarialRunner<gj::CpuBackend>>());
-static_assert(noexcept(std::declval<gj::MultiGraphRunner<gj::CpuBackend>&>().poll()));
+template <class Backend>
+constexpr bool waits_cannot_throw() {
+    using Runner = gj::MultiGraphRunner<Backend>&;
+    return noexcept(std::declval<Runner>().poll()) && noexcept(std::declval<Runner>().replay_and_wait());
+}
+static_assert(waits_cannot_throw<gj::CpuBackend>() && waits_cannot_throw<gj::ThreadBackend>());
 
 }  // namespace

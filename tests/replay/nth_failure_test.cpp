@@ -3,8 +3,10 @@
 #include "support/failing_allocations.hpp"
 #include "support/kernels.hpp"
 #include "support/recording_backend.hpp"
+#include "support/stepped_device.hpp"
 #include "support/ways.hpp"
 
+#include <graphjit/observe/profile.hpp>
 #include <graphjit/plan/explain.hpp>
 
 #include <array>
@@ -351,6 +353,159 @@ TEST_CASE("whichever call of a device fails, from the first of a build to the la
         }
     }
     CHECK(built > 20);
+}
+
+/// Ops on two devices, copies between them and an input: signals, several queues, and things to map.
+struct Apart {
+    std::array<std::int32_t, 8> near{}, far{}, given{};
+    gj::Input<std::int32_t> in;
+    gj::Variable at;
+    CpuList list;
+
+    Apart() {
+        CpuRecorder rec;
+        const auto here = rec.buffer("near", near);
+        const auto there = rec.buffer("far", far, gj::DeviceId{1});
+        in = rec.input<std::int32_t>("in", 8, gj::DeviceId{1});
+        at = rec.variable("at", {.min = 0, .max = 4}, 0);
+        for (unsigned i = 0; i < 3; ++i) {
+            rec.on(gj::DeviceId{0});
+            rec.launch(mix<4>, here.slice(at, 4), in.slice(0, 4), at + 1);
+            rec.copy(there, here);
+            rec.on(gj::DeviceId{1});
+            rec.launch(inc<8>, there);
+            rec.copy(in, there);
+        }
+        list = std::move(rec).finish().value();
+        auto graph = gj::instantiate(list).value();
+        expected_ = result(graph);
+    }
+    template <class Graph>
+    [[nodiscard]] bool runs_right(Graph& graph) {
+        return result(graph) == expected_;
+    }
+
+private:
+    using Eight = std::array<std::int32_t, 8>;
+
+    template <class Graph>
+    [[nodiscard]] Eight result(Graph& graph) {
+        near.fill(0);
+        given.fill(1);
+        for (const std::int32_t place : {0, 1}) {
+            if (!graph.set(in, given).set(at, place).replay_and_wait().ok()) return {};
+        }
+        return far;
+    }
+
+    Eight expected_{};
+};
+
+/// Whether a graph is built on the backend; if not, for want of memory.
+template <class Backend>
+[[nodiscard]] bool builds(const gj::OpList& list, const Backend& backend) {
+    gj::OpList copy;
+    if (!copy.copy_from(list)) return false;
+    const auto graph = gj::instantiate(gj::OpListOf<Backend>{std::move(copy), backend});
+    if (graph.ok()) return true;
+    CHECK(graph.code() == gj::ErrorCode::out_of_memory);
+    CHECK(std::strlen(graph.message().c_str()) > 15);
+    return false;
+}
+
+template <class Backend>
+void fail_on_threads(const gj::ThreadOptions& options, const gj::HcqOptions& graph_options) {
+    Apart apart;
+    gj::ThreadDevices devices(options);
+    const Backend backend(devices, graph_options);
+    REQUIRE(builds(apart.list, backend));  // starts the threads
+    const auto check = [&] {
+        auto graph = gj::instantiate(for_backend(apart.list, backend)).value();
+        CHECK(apart.runs_right(graph));
+    };
+    check();
+    unsigned turn = 0;
+    CHECK(fail_each_allocation([&] { return builds(apart.list, backend); },
+                               [&] {
+                                   if (turn++ % 8 == 0) check();
+                               }) > 40);
+    check();
+    // With devices of its own each time: they may be what there is no memory for, or a queue may.
+    CHECK(fail_each_allocation(
+              [&] {
+                  gj::ThreadDevices own(options);
+                  return own.ok() && builds(apart.list, Backend(own, graph_options));
+              },
+              check) > 45);
+}
+
+TEST_CASE("graphs on threads: whichever allocation fails is an error, and the next graph works") {
+    fail_on_threads<gj::ThreadBackend>({.devices = 2}, {});
+}
+TEST_CASE("graphs on threads with several queues a device: whichever allocation fails is an error") {
+    fail_on_threads<gj::ThreadBackend>({.devices = 2, .compute_queues = 3, .hop_ns = 1.0f, .wake_ns = 0.0f},
+                                       {.in_flight = 8});
+}
+TEST_CASE("graphs on threads with profiles: whichever allocation fails is an error") {
+    fail_on_threads<gj::ProfiledThreadBackend>({.devices = 2, .copy_queues = false}, {.in_flight = 1});
+}
+
+TEST_CASE("a profile there is no memory for is an error, and the graph goes on") {
+    Apart apart;
+    gj::ThreadDevices devices({.devices = 2});
+    auto graph = gj::instantiate(for_backend<gj::ProfiledThreadBackend>(apart.list, devices)).value();
+    CHECK(apart.runs_right(graph));
+    CHECK(fail_each_allocation(
+              [&] {
+                  const auto profile = gj::collect_profile(graph);
+                  if (!profile.ok()) CHECK(profile.code() == gj::ErrorCode::out_of_memory);
+                  return profile.ok();
+              },
+              [] {}) == 1);
+    CHECK(apart.runs_right(graph));
+    CHECK(gj::collect_profile(graph).value().replay() == 4);
+}
+
+TEST_CASE("ThreadDevices there is no memory for say so, and so do graphs on them") {
+    Apart apart;
+    CHECK(fail_each_allocation(
+              [] {
+                  const gj::ThreadDevices devices({.devices = 40});
+                  return devices.ok();
+              },
+              [] {}) == 5);  // the pool, its queues, its timelines, and two slabs of counters
+    for (std::uint64_t n = 1; n <= 4; ++n) {
+        gj::ThreadDevices devices = [&] {
+            const NthFailure failure(n);
+            return gj::ThreadDevices({.devices = 2});
+        }();
+        REQUIRE(!devices.ok());
+        CHECK(gj::instantiate(for_backend<gj::ThreadBackend>(apart.list, devices)).code() ==
+              gj::ErrorCode::invalid_argument);
+    }
+}
+
+TEST_CASE("graphs on queues of any device: whichever allocation of the library fails, nothing of the device is left") {
+    Apart apart;
+    using Backend = gj::HcqBackend<Stepped<gj::QueueOrder::not_kept>, gj::Profiling::on>;
+    unsigned failures = 0;
+    for (bool happened = true; happened; ++failures) {
+        INFO("allocation ", failures + 1);
+        const Stepped<gj::QueueOrder::not_kept> device(2);
+        const Backend backend(device, {.in_flight = 3});
+        bool ok = false;
+        {
+            const NthFailure failure(failures + 1);  // those of the device itself cannot fail
+            ok = builds(apart.list, backend);
+            happened = failure.happened();
+        }
+        CHECK(ok == !happened);
+        CHECK(device.machine().alive == 0);
+        auto graph = gj::instantiate(for_backend(apart.list, backend)).value();
+        CHECK(apart.runs_right(graph));
+        REQUIRE(failures < most_steps);
+    }
+    CHECK(failures > 40);
 }
 
 }  // namespace

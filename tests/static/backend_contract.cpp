@@ -281,6 +281,25 @@ struct WithOptions : Minimal {
 static_assert(accepted<WithOptions>);
 static_assert(gj::has_supports<WithOptions> && gj::has_reaches<WithOptions> && gj::has_poll<WithOptions>);
 
+static_assert(!gj::has_bind_input<Minimal> && !gj::has_launch_and_wait<Minimal> && !gj::has_images<Minimal> &&
+              !gj::has_arguments_in_memory<Minimal>);
+
+struct WithQueues : Minimal {
+    static constexpr bool arguments_in_memory = true;
+    gj::Status bind_input(NativeExec&, const gj::MemoryView&) noexcept;
+    gj::Status launch_and_wait(NativeExec&) noexcept;
+    std::uint32_t image_count(NativeExec&) noexcept;
+    std::size_t image_stride(NativeExec&) noexcept;
+    std::uint32_t next_image(NativeExec&) noexcept;
+};
+static_assert(accepted<WithQueues>);
+static_assert(gj::has_bind_input<WithQueues> && gj::has_launch_and_wait<WithQueues> && gj::has_images<WithQueues> &&
+              gj::has_arguments_in_memory<WithQueues>);
+struct ArgumentsInCommands : Minimal {
+    static constexpr bool arguments_in_memory = false;
+};
+static_assert(accepted<ArgumentsInCommands> && !gj::has_arguments_in_memory<ArgumentsInCommands>);
+
 // One that is there by name, but not as it must be, would be passed over in silence: so it is refused.
 struct SupportsMayThrow : Minimal {
     gj::Status supports(const gj::OpView&) const;
@@ -316,6 +335,39 @@ struct PollReturnsStatus : Minimal {
     gj::Status poll(NativeExec&) noexcept;
 };
 static_assert(!gj::has_poll<PollReturnsStatus> && refused<PollReturnsStatus, optional_members>);
+
+struct BindInputMayThrow : Minimal {
+    gj::Status bind_input(NativeExec&, const gj::MemoryView&);
+};
+static_assert(!gj::has_bind_input<BindInputMayThrow> && refused<BindInputMayThrow, optional_members>);
+struct BindInputReturnsBool : Minimal {
+    bool bind_input(NativeExec&, const gj::MemoryView&) noexcept;
+};
+static_assert(!gj::has_bind_input<BindInputReturnsBool> && refused<BindInputReturnsBool, optional_members>);
+
+struct LaunchAndWaitMayThrow : Minimal {
+    gj::Status launch_and_wait(NativeExec&);
+};
+static_assert(!gj::has_launch_and_wait<LaunchAndWaitMayThrow> && refused<LaunchAndWaitMayThrow, optional_members>);
+struct LaunchAndWaitReturnsNothing : Minimal {
+    void launch_and_wait(NativeExec&) noexcept;
+};
+static_assert(!gj::has_launch_and_wait<LaunchAndWaitReturnsNothing> &&
+              refused<LaunchAndWaitReturnsNothing, optional_members>);
+
+struct ImagesWithoutStride : Minimal {
+    std::uint32_t image_count(NativeExec&) noexcept;
+    std::uint32_t next_image(NativeExec&) noexcept;
+};
+static_assert(!gj::has_images<ImagesWithoutStride> && refused<ImagesWithoutStride, optional_members>);
+struct NextImageMayThrow : WithQueues {
+    std::uint32_t next_image(NativeExec&);
+};
+static_assert(!gj::has_images<NextImageMayThrow> && refused<NextImageMayThrow, optional_members>);
+struct ImageCountIsSigned : WithQueues {
+    int image_count(NativeExec&) noexcept;
+};
+static_assert(!gj::has_images<ImageCountIsSigned> && refused<ImageCountIsSigned, optional_members>);
 
 struct UpdateTakesNumber : Minimal {
     gj::Status update(NativeExec&, unsigned) noexcept;

@@ -334,6 +334,9 @@ public:
         }
         return {};
     }
+    [[nodiscard]] bool has_room(Stream& stream) noexcept {
+        return machine().queue(stream.queue).commands.size() <= machine().ring;
+    }
     void submit(Stream& stream) noexcept {
         ++machine().submitted;
         std::size_t value = 0;

@@ -249,6 +249,8 @@ TEST_CASE("a graph without devices, with too few, or with options that make no s
     gj::ThreadDevices two({.devices = 2});
     CHECK(lacks(gj::instantiate(for_backend<Backend>(list, two)).status(), "op 0 'far'") == "");
     CHECK(gj::instantiate(for_backend<Backend>(list, two)).code() == gj::ErrorCode::wrong_device);
+    CHECK(lacks(gj::instantiate(for_backend<Backend>(list, gj::ThreadDevices({.devices = 0}))).status(),
+                "ThreadOptions ask for no device") == "");
     for (const gj::ThreadOptions& options : {gj::ThreadOptions{.devices = 0}, gj::ThreadOptions{.devices = 70'000},
                                              gj::ThreadOptions{.compute_queues = 0}}) {
         gj::ThreadDevices none(options);
@@ -273,6 +275,7 @@ TEST_CASE("threads may be kept on cores of their own; a core that is not there i
     const gj::Status status = gj::instantiate(for_backend<Backend>(list, nowhere)).status();
     CHECK(status.code() == gj::ErrorCode::backend_failure);
     CHECK(lacks(status, "pthread_create") == "");
+    CHECK(lacks(status, "first_core") == "");
 }
 
 #if GRAPHJIT_EXCEPTIONS
@@ -305,13 +308,107 @@ TEST_CASE("what a host kernel throws is an error of wait that names the op, and 
     CHECK(!graph.replay_and_wait().ok());
     CHECK(graph.set(limit, 9).replay_and_wait().ok());
     CHECK(y[0] == 4);
-    auto eager = gj::EagerRunner<Backend>::create(gj::OpListOf<Backend>()).value();
-    CHECK(eager.replay().ok());
+}
+
+TEST_CASE("what a host kernel throws in an eager run is an error of replay that names the op") {
+    Four x{};
+    CpuRecorder rec;
+    rec.launch("careful", gj::kernel<thrower>, rec.buffer("x", x), 0);
+    gj::ThreadDevices devices;
+    auto eager =
+        gj::EagerRunner<Backend>::create(for_backend<Backend>(std::move(rec).finish().value(), devices)).value();
+    CHECK(lacks(eager.replay(), "op 0 'careful'") == "");
 }
 #endif
 
+std::atomic<bool> gate_open, first_began, second_submitted;
+void begin_and_await(std::int32_t* x) {
+    first_began = true;
+    while (!second_submitted) std::this_thread::yield();
+    x[0] += 1;
+}
+void await_gate(std::int32_t* x) {
+    while (!gate_open) std::this_thread::yield();
+    x[0] += 1;
+}
+
+TEST_CASE("replay_and_wait returns when its graph is over, whatever others have put behind it") {
+    gate_open = first_began = second_submitted = false;
+    Four a{}, b{};
+    CpuRecorder first, second;
+    first.launch(gj::kernel<begin_and_await>, first.buffer("a", a));
+    second.launch(gj::kernel<await_gate>, second.buffer("b", b));
+    gj::ThreadDevices devices;
+    ThreadGraph graph = graph_of(std::move(first).finish().value(), devices);
+    ThreadGraph other = graph_of(std::move(second).finish().value(), devices);
+    std::thread thread([&] {
+        while (!first_began) std::this_thread::yield();
+        (void)other.replay();
+        second_submitted = true;
+    });
+    CHECK(graph.replay_and_wait().ok());
+    CHECK(a[0] == 1);
+    gate_open = true;
+    thread.join();
+    CHECK(other.wait().ok());
+    CHECK(b[0] == 1);
+}
+
+TEST_CASE("a queue that is full holds up nobody who does not need it") {
+    gate_open = false;
+    Four x{}, y{};
+    gj::ThreadDevices devices({.devices = 2});
+    std::vector<ThreadGraph> many;
+    for (int i = 0; i < 33; ++i) {  // of eight replays in flight: more than a queue takes
+        CpuRecorder rec;
+        rec.launch(gj::kernel<await_gate>, rec.buffer("x", x));
+        many.push_back(graph_of(std::move(rec).finish().value(), {devices, {.in_flight = 8}}));
+    }
+    CpuRecorder rec;
+    rec.on(gj::DeviceId{1});
+    rec.launch(inc<>, rec.buffer("y", y, gj::DeviceId{1}));
+    ThreadGraph graph = graph_of(std::move(rec).finish().value(), devices);
+    std::atomic<int> submitted = 0;
+    std::thread thread([&] {
+        for (int i = 0; i < 8; ++i) {
+            for (ThreadGraph& one : many) submitted += one.replay().ok() ? 1 : 0;
+        }
+    });
+    while (submitted < 250) std::this_thread::yield();
+    for (int i = 0; i < 50; ++i) CHECK(graph.replay_and_wait().ok());
+    CHECK(all_equal(y, 50));
+    gate_open = true;
+    thread.join();
+    for (ThreadGraph& one : many) CHECK(one.wait().ok());
+    CHECK(x[0] == 8 * 33);
+}
+
+gj::ThreadDevices* devices_of_kernel = nullptr;
+void build_and_replay(std::int32_t* x) {
+    Four z{};
+    CpuRecorder rec;
+    rec.launch(inc<>, rec.buffer("z", z));
+    x[0] += gj::instantiate(for_backend<Backend>(std::move(rec).finish().value(), *devices_of_kernel)).ok() ? 1 : 0;
+}
+
+TEST_CASE("a host kernel may build a graph on the devices it runs on") {
+    gj::ThreadDevices devices;
+    devices_of_kernel = &devices;
+    Four x{};
+    CpuRecorder rec;
+    rec.launch(gj::kernel<build_and_replay>, rec.buffer("x", x));
+    const CpuList list = std::move(rec).finish().value();
+    ThreadGraph graph = graph_of(list, devices);
+    CHECK(graph.replay_and_wait().ok());
+    CHECK(graph.replay().ok());
+    CHECK(graph.wait().ok());
+    auto eager = gj::EagerRunner<Backend>::create(for_backend<Backend>(list, devices)).value();
+    CHECK(eager.replay().ok());
+    CHECK(x[0] == 3);
+}
+
 TEST_CASE("queues of one device share its work, whatever ops cost") {
-    gj::ThreadDevices devices({.compute_queues = 3, .hop_ns = 1.0f});
+    gj::ThreadDevices devices({.compute_queues = 3, .hop_ns = 1.0f, .wake_ns = 0.0f});
     std::array<Four, 12> x{};
     CpuRecorder rec;
     gj::Buffer<std::int32_t> buffers[12];
@@ -324,6 +421,9 @@ TEST_CASE("queues of one device share its work, whatever ops cost") {
     CHECK(spread.native().queues().queues().size() == 3);
     ThreadGraph tiny = graph_of(list, {devices, {.other_op_ns = 0.01f}});
     CHECK(tiny.native().queues().queues().size() == 1);
+    // Nor for less than it takes to wake a thread.
+    gj::ThreadDevices sleepy({.compute_queues = 3, .hop_ns = 1.0f, .wake_ns = 10'000.0f});
+    CHECK(graph_of(list, {sleepy, {.op_ns = costs}}).native().queues().queues().size() == 1);
     for (int i = 1; i <= 100; ++i) {
         set_all(x[0], 0);
         REQUIRE((i % 2 == 0 ? spread : tiny).replay_and_wait().ok());

@@ -134,6 +134,10 @@ TEST_CASE("there is no profile before the first replay, nor while one runs") {
     CHECK(gj::collect_profile(graph).code() == gj::ErrorCode::invalid_argument);
     REQUIRE(graph.wait().ok());
     CHECK(gj::collect_profile(graph).ok());
+    CpuRecorder nothing;
+    auto empty = gj::instantiate(for_backend(std::move(nothing).finish().value(), backend)).value();
+    REQUIRE(empty.replay_and_wait().ok());
+    CHECK(gj::collect_profile(empty).value().ops().empty());
 }
 
 TEST_CASE("a trace is JSON: an event per op in its queue's row, in order, and an arrow per edge") {

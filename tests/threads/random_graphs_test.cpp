@@ -47,7 +47,7 @@ TEST_CASE("random graphs on threads: without copy queues, four replays in flight
 }
 
 TEST_CASE("random graphs on threads: three queues a device") {
-    gj::ThreadDevices devices({.devices = 6, .compute_queues = 3, .hop_ns = 1.0f});
+    gj::ThreadDevices devices({.devices = 6, .compute_queues = 3, .hop_ns = 1.0f, .wake_ns = 0.0f});
     run_random_graphs(devices, 20'001, graph_count() / 4);
 }
 

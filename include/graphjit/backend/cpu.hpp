@@ -53,13 +53,7 @@ struct CpuBackend {
     }
 
     [[nodiscard]] Status launch(NativeExec& exec) const noexcept {
-        const std::byte* at = exec.tape.data();
-        const std::byte* const end = at + exec.tape.size();
-        while (at != end) {
-            HostEntry entry = nullptr;
-            std::memcpy(&entry, at, sizeof entry);
-            at = entry(at + sizeof entry);
-        }
+        (void)run_tape(exec.tape.data(), exec.tape.data() + exec.tape.size());
         return {};
     }
     [[nodiscard]] Status wait(NativeExec&) const noexcept { return {}; }

@@ -85,6 +85,7 @@ concept hcq_submits = requires(D& d, typename D::Stream& stream, DeviceId id) {
     { d.turnstile() } noexcept -> std::same_as<Turnstile&>;
     { d.timeline(id) } noexcept -> std::same_as<Timeline<typename D::Signal, typename D::Value>&>;
     { d.make_room(stream) } noexcept -> std::same_as<Status>;
+    { d.has_room(stream) } noexcept -> std::same_as<bool>;
     { d.submit(stream) } noexcept -> std::same_as<void>;
     { d.take_failure(stream) } noexcept -> std::same_as<Status>;
 };
@@ -104,6 +105,12 @@ concept hcq_runs = requires(D& d, const OpView& op, DeviceId id) {
 template <class D>
 concept hcq_patches = requires(D& d, typename D::Stream& stream, const OpView& op) {
     { d.patch(stream, op) } noexcept -> std::same_as<Status>;
+};
+/// Optional: so many bytes in front of each block are the device's own, and a block's end is followed by the next one's
+/// prefix where alignment lets it.
+template <class D>
+concept hcq_has_block_prefix = requires {
+    { D::block_prefix } -> std::convertible_to<std::size_t>;
 };
 /// Optional: a thread of the host may run a queue's commands. `take` says whether it may now; then the stream is
 /// submitted without waking the queue, and `help` runs it.
@@ -133,8 +140,8 @@ consteval bool check_hcq_device() {
         static_assert(hcq_has_constants<D>,
                       "graphjit: device lacks kernel_family, limits, compute_order or max_value." GRAPHJIT_MORE);
         static_assert(hcq_plans<D>,
-                      "graphjit: device lacks open(const OpList&) -> Status or assign(const OpList&, const Dag&, const "
-                      "HcqOptions&) -> Result<QueuePlan>." GRAPHJIT_MORE);
+                      "graphjit: device lacks open(const OpList&) const -> Status or assign(const OpList&, const Dag&, "
+                      "const HcqOptions&) const -> Result<QueuePlan>." GRAPHJIT_MORE);
         static_assert(hcq_makes<D>,
                       "graphjit: device lacks make_signal(DeviceId), make_stream(const QueueRecord&, const "
                       "StreamSize&) or make_arguments(std::size_t)." GRAPHJIT_MORE);
@@ -143,9 +150,8 @@ consteval bool check_hcq_device() {
                       "and returning Status." GRAPHJIT_MORE);
         static_assert(hcq_maps<D>,
                       "graphjit: device lacks map(DeviceId, const MemoryView&) noexcept -> Status." GRAPHJIT_MORE);
-        static_assert(hcq_submits<D>,
-                      "graphjit: device lacks one of turnstile, timeline, make_room, submit, take_failure, each "
-                      "noexcept." GRAPHJIT_MORE);
+        static_assert(hcq_submits<D>, "graphjit: device lacks one of turnstile, timeline, make_room, has_room, submit, "
+                                      "take_failure, each noexcept." GRAPHJIT_MORE);
         static_assert(hcq_awaits<D>,
                       "graphjit: device lacks one of value, set_value, wait_change, each noexcept." GRAPHJIT_MORE);
         static_assert(hcq_runs<D>,

@@ -169,18 +169,20 @@ private:
     /// The blocks of a queue lie in the order of its ops, so that running it reads memory from one end to the other.
     [[nodiscard]] Status make_arguments() {
         constexpr std::size_t line = 64;  // no two images share a cache line
+        std::size_t prefix = 0;
+        if constexpr (hcq_has_block_prefix<Device>) prefix = Device::block_prefix;
         if (!exec_.offsets_.resize(list_.size(), 0) || !exec_.arguments_.reserve(1)) return out_of_memory();
         std::size_t bytes = 0;
         for (std::uint32_t q = 0; q < exec_.queue_count(); ++q) {
             for (const OpIndex op : exec_.queues_.order()) {
                 if (to_integer(exec_.queues_.queue_of(op)) != q) continue;
                 const KernelInfo& info = *list_.op(op).info;
-                bytes = (bytes + info.block_align - 1) / info.block_align * info.block_align;
+                bytes = (bytes + prefix + info.block_align - 1) / info.block_align * info.block_align;
                 if (bytes > none - info.block_bytes) {
                     return list_.error(ErrorCode::unsupported, "the arguments of a graph exceed 4 GiB");
                 }
                 exec_.offsets_[to_integer(op)] = static_cast<std::uint32_t>(bytes);
-                bytes += info.block_bytes;
+                bytes += prefix == 0 ? info.block_bytes : (info.block_bytes + prefix - 1) / prefix * prefix;
             }
             bytes = (bytes + line - 1) / line * line;
         }
@@ -215,6 +217,9 @@ private:
         return {};
     }
     [[nodiscard]] Status make_signal(DeviceId device, std::uint32_t per_replay, std::uint32_t& number) {
+        if (per_replay > Device::max_value) {
+            return list_.error(ErrorCode::unsupported, "a queue has more ops than the device's signals can count");
+        }
         Result<Signal> signal = exec_.device_.make_signal(device);
         if (!signal) return signal.status();
         number = static_cast<std::uint32_t>(exec_.signals_.size());
@@ -296,14 +301,18 @@ private:
     [[nodiscard]] Status wait(Stream& stream, const Signal& on, std::uint32_t source, std::uint32_t add) {
         Value* place = nullptr;
         Status status = exec_.device_.wait(stream, on, place);
-        if (status.ok()) exec_.patches_.push_reserved({place, static_cast<Value>(add), source});
-        return status;
+        return status.ok() ? keep(place, source, add) : status;
     }
     [[nodiscard]] Status signal(Stream& stream, const Signal& to, std::uint32_t source, std::uint32_t add) {
         Value* place = nullptr;
         Status status = exec_.device_.signal(stream, to, place);
-        if (status.ok()) exec_.patches_.push_reserved({place, static_cast<Value>(add), source});
-        return status;
+        return status.ok() ? keep(place, source, add) : status;
+    }
+
+    [[nodiscard]] Status keep(Value* place, std::uint32_t source, std::uint32_t add) noexcept {
+        if (place == nullptr) return list_.error(ErrorCode::backend_failure, "the device gave no place for a value");
+        exec_.patches_.push_reserved({place, static_cast<Value>(add), source});
+        return {};
     }
 
     Exec exec_;

@@ -64,35 +64,40 @@ public:
     }
 
     /// Submits a replay. `help`: the calling thread runs the queue with the most to do, if the device lets it.
-    [[nodiscard]] Status submit(bool help) noexcept {
-        if (devices_.empty()) return {};
+    [[nodiscard]] Status submit([[maybe_unused]] bool help) noexcept {
+        if (devices_.empty()) {  // no ops
+            ++launches_;
+            return {};
+        }
         const std::uint32_t image = next_image();
         if (left_ == 0) {
             if (Status status = restart(); !status.ok()) return status;
         }
-        bool taken = false;
-        {
-            const PassTurnstile alone(device_.turnstile());
+        for (bool submitted = false; !submitted;) {
+            // Waiting is done outside of the turnstile, so that a full queue holds up nobody who does not need it.
             for (std::uint32_t q = 0; q < queue_count(); ++q) {
                 if (Status status = device_.make_room(stream(image, q)); !status.ok()) return status;
             }
+            const PassTurnstile alone(device_.turnstile());
+            submitted = has_room(image);
+            if (!submitted) continue;
             for (const DeviceId device : devices_) {
                 if (Status status = restart_timeline(device_.timeline(device)); !status.ok()) return status;
             }
             // From here on nothing fails: a graph in some of its queues only would never end.
             reserve(image);
             write_values(image);
-            if constexpr (hcq_helps<Device>) taken = help && device_.take(stream(image, busiest_));
-            for (std::uint32_t q = 0; q < queue_count(); ++q) {
-                if constexpr (hcq_helps<Device>) {
-                    device_.submit(stream(image, q), !taken || q != busiest_);
-                } else {
-                    device_.submit(stream(image, q));
+            if constexpr (hcq_helps<Device>) {
+                help = help && device_.take(stream(image, busiest_));
+                for (std::uint32_t q = 0; q < queue_count(); ++q) {
+                    device_.submit(stream(image, q), !help || q != busiest_);
                 }
+            } else {
+                for (std::uint32_t q = 0; q < queue_count(); ++q) device_.submit(stream(image, q));
             }
         }
         if constexpr (hcq_helps<Device>) {
-            if (taken) device_.help(stream(image, busiest_));
+            if (help) device_.help(stream(image, busiest_));
         }
         return {};
     }
@@ -198,7 +203,13 @@ private:
             left_ = left < left_ ? left : left_;
         }
     }
-    /// Pre: behind the turnstile.
+    /// Pre: behind the turnstile, as below.
+    [[nodiscard]] bool has_room(std::uint32_t image) noexcept {
+        for (std::uint32_t q = 0; q < queue_count(); ++q) {
+            if (!device_.has_room(stream(image, q))) return false;
+        }
+        return true;
+    }
     [[nodiscard]] Status restart_timeline(Timeline<Signal, Value>& timeline) noexcept {
         if (timeline.last < Device::max_value) [[likely]]
             return {};

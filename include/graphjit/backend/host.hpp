@@ -38,6 +38,16 @@ inline const std::byte* run_host_fill(const std::byte* block) {
 
 }  // namespace detail
 
+/// Ops one after another in memory: the entry of each, then its block, then the next one. Returns `end`.
+GRAPHJIT_ALWAYS_INLINE const std::byte* run_tape(const std::byte* at, const std::byte* end) {
+    while (at != end) {
+        HostEntry entry = nullptr;
+        std::memcpy(&entry, at, sizeof entry);
+        at = entry(at + sizeof entry);
+    }
+    return at;
+}
+
 /// The function that runs an op on its block: for every backend whose ops may run on the host.
 [[nodiscard]] inline HostEntry host_entry(const OpRecord& op) noexcept {
     switch (op.kind) {

@@ -24,6 +24,8 @@ struct ThreadOptions {
     std::int32_t first_core = -1;
     /// What a cache line takes from one core to another, for the choice of queues.
     float hop_ns = 100.0f;
+    /// What waking a thread takes: a graph that several queues would not shorten by more is left on one.
+    float wake_ns = 10'000.0f;
     /// What signals start from: near 0xffff'ffff in tests of what happens there.
     std::uint32_t first_value = 0;
 };
@@ -82,7 +84,7 @@ public:
     void close() noexcept {
         {
             const PassTurnstile alone(turnstile_);
-            is_closed_ = true;
+            is_closed_.store(true, std::memory_order_seq_cst);
         }
         for (ThreadQueue* queue : queues_) {
             if (queue != nullptr) queue->stop();
@@ -91,8 +93,8 @@ public:
 
     [[nodiscard]] const ThreadOptions& options() const noexcept { return options_; }
     [[nodiscard]] Turnstile& turnstile() noexcept { return turnstile_; }
-    /// Threads: behind the turnstile.
-    [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+    /// Stays false for as long as the calling thread is behind the turnstile, if it was there.
+    [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(std::memory_order_seq_cst); }
     [[nodiscard]] ThreadTimeline& timeline(DeviceId device) noexcept { return timelines_[to_integer(device)]; }
 
     [[nodiscard]] ThreadCrowd& crowd() noexcept { return crowd_; }
@@ -188,7 +190,7 @@ private:
     Turnstile turnstile_;  // of submissions
     Turnstile building_;   // of what follows
     std::atomic<std::uint32_t> holders_{1};
-    bool is_closed_ = false;
+    std::atomic<bool> is_closed_{false};
     std::int32_t started_ = 0;
     Array<ThreadQueue*> queues_;
     FixedArray<ThreadTimeline> timelines_;

@@ -5,7 +5,6 @@
 #include <graphjit/record/host_kernel.hpp>
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <atomic>
 #include <cstddef>
@@ -62,8 +61,6 @@ public:
             relax();
             if (reached(value())) return;
             if (crowd.is_crowded() && i > few) break;
-            // Whoever should set the value may have been woken and have no core yet.
-            if (i % some == 0) sched_yield();
         }
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
         crowd.leave();
@@ -83,43 +80,24 @@ private:
     }
 
     static constexpr std::uint32_t few = 10;  // turns: about what another core needs to answer
-    static constexpr std::uint32_t some = 32;
 
     std::atomic<std::uint32_t> value_{0};
     std::atomic<std::uint32_t> sleepers_{0};
     [[maybe_unused]] std::byte alone_[64 - 2 * sizeof(std::uint32_t)];
 };
 
-/// One command of a stream: a kernel on its arguments, a wait, a signal.
+/// One command of a stream: ops, a wait, a signal.
 struct ThreadCommand {
     HostEntry enter = nullptr;
     const std::byte* block = nullptr;
 };
 
-/// A run of commands, and the first of them that threw.
 struct ThreadCommands {
-    static constexpr std::uint32_t none = 0xffff'ffffu;
-
     const ThreadCommand* begin = nullptr;
     const ThreadCommand* end = nullptr;
-    std::atomic<std::uint32_t>* failed = nullptr;
 
     void run() const noexcept {
-        const ThreadCommand* command = begin;
-#if GRAPHJIT_EXCEPTIONS
-        // What throws fails alone: its signal is still set, or others would wait for it for ever.
-        while (command != end) {
-            try {
-                for (; command != end; ++command) (void)command->enter(command->block);
-            } catch (...) {
-                std::uint32_t first = none;
-                failed->compare_exchange_strong(first, static_cast<std::uint32_t>(command - begin));
-                ++command;
-            }
-        }
-#else
-        for (; command != end; ++command) (void)command->enter(command->block);
-#endif
+        for (const ThreadCommand* command = begin; command != end; ++command) (void)command->enter(command->block);
     }
 };
 
@@ -151,9 +129,12 @@ public:
         pthread_join(thread_, nullptr);
     }
 
+    [[nodiscard]] bool has_room() const noexcept {
+        return tail_.load(std::memory_order_relaxed) - head_.value() < capacity;
+    }
     void wait_for_room() noexcept {
-        const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
-        head_.wait_until(crowd_, [tail](std::uint32_t head) { return tail - head < capacity; });
+        head_.wait_until(
+            crowd_, [this](std::uint32_t head) { return tail_.load(std::memory_order_relaxed) - head < capacity; });
     }
     /// Pre: there is room. `wakes`: false where a thread that holds the queue runs it.
     void submit(const ThreadCommands& commands, bool wakes) noexcept {
@@ -163,13 +144,18 @@ public:
         if (wakes) ring();
     }
 
-    /// Holds the queue, so that the calling thread may run it. False: another does.
-    [[nodiscard]] bool take() noexcept { return !is_held_.exchange(true, std::memory_order_seq_cst); }
-    /// Runs all there is and lets go. Pre: held.
+    /// Holds the queue, so that the calling thread may run what it submits next. False: there is something to run, or
+    /// another thread does.
+    [[nodiscard]] bool take() noexcept {
+        if (!is_empty() || !hold()) return false;
+        if (is_empty()) return true;
+        let_go();
+        return false;
+    }
+    /// Runs one submission and lets go. Pre: held.
     void help() noexcept {
-        run_all();
-        is_held_.store(false, std::memory_order_seq_cst);
-        if (!is_empty() || stops_.load(std::memory_order_seq_cst)) ring();
+        run_one(head_.value());
+        let_go();
     }
 
 private:
@@ -193,13 +179,19 @@ private:
     }
 
     [[nodiscard]] bool is_empty() const noexcept { return head_.value() == tail_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] bool hold() noexcept { return !is_held_.exchange(true, std::memory_order_seq_cst); }
+    /// The queue's own thread may have looked in vain meanwhile.
+    void let_go() noexcept {
+        is_held_.store(false, std::memory_order_seq_cst);
+        if (!is_empty() || stops_.load(std::memory_order_seq_cst)) ring();
+    }
     void ring() noexcept { bell_.add_one(); }
 
     void loop() noexcept {
         crowd_.enter();
         for (;;) {
             const std::uint32_t heard = bell_.value();
-            if (!is_empty() && take()) {
+            if (!is_empty() && hold()) {
                 run_all();
                 is_held_.store(false, std::memory_order_seq_cst);
                 continue;
@@ -210,11 +202,12 @@ private:
         crowd_.leave();
     }
     void run_all() noexcept {
-        for (std::uint32_t head = head_.value(); head != tail_.load(std::memory_order_seq_cst); ++head) {
-            const ThreadCommands commands = ring_[head % capacity];
-            commands.run();
-            head_.set(head + 1);
-        }
+        for (std::uint32_t head = head_.value(); head != tail_.load(std::memory_order_seq_cst); ++head) run_one(head);
+    }
+    void run_one(std::uint32_t head) noexcept {
+        const ThreadCommands commands = ring_[head % capacity];
+        commands.run();
+        head_.set(head + 1);
     }
 
     ThreadCounter head_;  // submissions that were run

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <graphjit/backend/hcq.hpp>
-#include <graphjit/backend/host.hpp>
+#include <graphjit/backend/thread_ops.hpp>
 #include <graphjit/backend/thread_pool.hpp>
 #include <graphjit/plan/balanced.hpp>
 
@@ -24,13 +24,10 @@ public:
     static constexpr QueueOrder compute_order = QueueOrder::kept;
     static constexpr Value max_value = 0xffff'ffffu;
 
-    class Stream {
-    public:
-        Stream(Stream&& other) noexcept
-            : queue_(other.queue_), commands_(std::move(other.commands_)), values_(std::move(other.values_)),
-              ops_(std::move(other.ops_)), failed_(other.failed_.load(std::memory_order_relaxed)) {}
+    /// Entries of ops stand in front of their blocks.
+    static constexpr std::size_t block_prefix = detail::ThreadOps::entry_bytes;
 
-    private:
+    class Stream {
         friend ThreadDevice;
         /// What a wait or a signal of the stream is about.
         struct SignalValue {
@@ -44,8 +41,8 @@ public:
         detail::ThreadQueue* queue_;
         detail::Array<detail::ThreadCommand> commands_;
         detail::Array<SignalValue> values_;
-        detail::Array<OpIndex> ops_;  // by command
-        std::atomic<std::uint32_t> failed_{detail::ThreadCommands::none};
+        detail::Array<detail::ThreadStretch> stretches_;
+        detail::FixedArray<detail::ThreadOps> ops_;  // one, which stays where it is
     };
 
     class Arguments {
@@ -58,12 +55,13 @@ public:
     };
 
     ThreadDevice() noexcept = default;
-    ThreadDevice(const ThreadDevice& other) noexcept : pool_(other.pool_) {
+    ThreadDevice(const ThreadDevice& other) noexcept : pool_(other.pool_), fault_(other.fault_) {
         if (pool_ != nullptr) pool_->hold();
     }
-    ThreadDevice(ThreadDevice&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)) {}
+    ThreadDevice(ThreadDevice&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), fault_(other.fault_) {}
     ThreadDevice& operator=(ThreadDevice other) noexcept {
         std::swap(pool_, other.pool_);
+        std::swap(fault_, other.fault_);
         return *this;
     }
     ~ThreadDevice() {
@@ -73,10 +71,8 @@ public:
     // Building.
 
     [[nodiscard]] Status open(const OpList& list) const noexcept {
-        if (pool_ == nullptr) {
-            return list.error(ErrorCode::invalid_argument, "a graph on threads needs ThreadDevices to run on");
-        }
-        if (Status status = check_open(); !status.ok()) return status;
+        if (pool_ == nullptr) return list.error(ErrorCode::invalid_argument, fault_);
+        if (pool_->is_closed()) return lost();
         const std::uint32_t devices = pool_->options().devices;
         for (std::uint32_t i = 0; i < list.size(); ++i) {
             const auto op = static_cast<OpIndex>(i);
@@ -97,6 +93,7 @@ public:
                         .op_cost = options.other_op_ns,
                         .hop_cost = 2 * pool.hop_ns,
                         .signal_cost = pool.hop_ns,
+                        .start_cost = pool.wake_ns,
                         .costs = options.op_ns}(list, dag);
     }
 
@@ -116,7 +113,8 @@ public:
         if (queue == nullptr) return error == 0 ? out_of_memory() : not_started(error);
         Stream stream(queue);
         const std::size_t commands = std::size_t{size.ops} + size.waits + size.signals + size.stamps;
-        if (!stream.commands_.reserve(commands) || !stream.ops_.reserve(commands) ||
+        if (!stream.commands_.reserve(commands) || !stream.stretches_.reserve(size.ops) || !stream.ops_.reserve(1) ||
+            !stream.ops_.emplace().reserve(size.ops) ||
             !stream.values_.reserve(std::size_t{size.waits} + size.signals)) {
             return out_of_memory();
         }
@@ -139,7 +137,20 @@ public:
         });
     }
     [[nodiscard]] Status exec(Stream& stream, const OpView& op) const noexcept {
-        push(stream, host_entry(*op.record), op.block, op.index);
+        const HostEntry entry = host_entry(*op.record);
+        std::byte* place = const_cast<std::byte*>(op.block) - block_prefix;  // in arguments that were made here
+        std::memcpy(place, &entry, sizeof entry);
+        stream.ops_[0].push_reserved(op.index, op.block);
+        const std::byte* end = op.block + host_block_stride(op.record->info->block_bytes);
+        const bool goes_on = !stream.commands_.empty() &&
+                             stream.commands_.back().enter == &detail::ThreadStretch::enter &&
+                             stream.stretches_.back().end == place;
+        if (goes_on) {
+            stream.stretches_.back().end = end;
+        } else {
+            stream.stretches_.push_reserved({&stream.ops_[0], place, end});
+            push(stream, &detail::ThreadStretch::enter, reinterpret_cast<const std::byte*>(&stream.stretches_.back()));
+        }
         return {};
     }
     [[nodiscard]] Status stamp(Stream& stream, std::uint64_t* place) const noexcept {
@@ -159,16 +170,19 @@ public:
         stream.queue_->wait_for_room();
         return {};
     }
+    [[nodiscard]] bool has_room(Stream& stream) const noexcept {
+        return !pool_->is_closed() && stream.queue_->has_room();
+    }
     void submit(Stream& stream, bool wakes = true) const noexcept {
-        stream.queue_->submit({stream.commands_.begin(), stream.commands_.end(), &stream.failed_}, wakes);
+        stream.queue_->submit({stream.commands_.begin(), stream.commands_.end()}, wakes);
     }
     [[nodiscard]] bool take(Stream& stream) const noexcept { return stream.queue_->take(); }
     void help(Stream& stream) const noexcept { stream.queue_->help(); }
 
     [[nodiscard]] Status take_failure(Stream& stream) const noexcept {
-        if (stream.failed_.load(std::memory_order_relaxed) == detail::ThreadCommands::none) return {};
-        const std::uint32_t command = stream.failed_.exchange(detail::ThreadCommands::none);
-        return thrown(stream.ops_[command]);
+        const OpIndex op = stream.ops_[0].take_failure();
+        if (op != OpIndex::none) return thrown(op);
+        return {};
     }
 
     [[nodiscard]] Value value(const Signal& signal) const noexcept { return signal.counter().value(); }
@@ -180,14 +194,17 @@ public:
 
     /// Runs an op on the calling thread, after all that was submitted and before all that will be.
     [[nodiscard]] Status run(const OpView& op) const noexcept {
-        if (pool_ == nullptr) return op.error(ErrorCode::invalid_argument, "an op on threads needs ThreadDevices");
+        if (pool_ == nullptr) return op.error(ErrorCode::invalid_argument, fault_);
         const PassTurnstile alone(pool_->turnstile());
         if (pool_->is_closed()) return lost();
         pool_->wait_idle();
-        std::atomic<std::uint32_t> failed{detail::ThreadCommands::none};
-        const detail::ThreadCommand command{host_entry(*op.record), op.block};
-        detail::ThreadCommands{&command, &command + 1, &failed}.run();
-        if (failed.load(std::memory_order_relaxed) != detail::ThreadCommands::none) return thrown(op.index);
+#if GRAPHJIT_EXCEPTIONS
+        try {
+            (void)host_entry (*op.record)(op.block);
+        } catch (...) { return op.error(ErrorCode::backend_failure, threw); }
+#else
+        (void)host_entry (*op.record)(op.block);
+#endif
         return {};
     }
     [[nodiscard]] ClockPoint read_clock(DeviceId) const noexcept {
@@ -197,8 +214,16 @@ public:
 
 private:
     friend class ThreadDevices;
-    explicit ThreadDevice(detail::ThreadPool* pool) noexcept : pool_(pool) {
-        if (pool_ != nullptr) pool_->hold();
+    explicit ThreadDevice(const ThreadOptions& options) noexcept {
+        constexpr std::uint32_t most = 0xffff;
+        if (options.devices == 0 || options.devices > most || options.compute_queues == 0 ||
+            options.compute_queues > most) {
+            fault_ = "ThreadOptions ask for no device, no queue, or more than 65,535";
+            return;
+        }
+        pool_ = new (std::nothrow) detail::ThreadPool(options);
+        if (pool_ != nullptr && !pool_->build()) std::exchange(pool_, nullptr)->let_go();
+        if (pool_ == nullptr) fault_ = "there was no memory for ThreadDevices";
     }
 
     [[nodiscard]] static Error error(ErrorCode code, const char* sentence) noexcept {
@@ -210,8 +235,12 @@ private:
     [[nodiscard]] static Error out_of_memory() noexcept {
         return error(ErrorCode::out_of_memory, "no memory for a graph on threads");
     }
-    [[nodiscard]] static Error not_started(int number) noexcept {
-        Error failed = error(ErrorCode::backend_failure, "a thread could not be started");
+    [[nodiscard]] Error not_started(int number) const noexcept {
+        Error failed = error(ErrorCode::backend_failure,
+                             pool_->options().first_core < 0
+                                 ? "a thread could not be started"
+                                 : "a thread could not be started on its core; ThreadOptions::first_core needs a core "
+                                   "for each thread");
         failed.native = number;
         failed.native_name = "pthread_create";
         return failed;
@@ -220,16 +249,10 @@ private:
         return error(ErrorCode::device_lost, "the ThreadDevices of this graph are gone");
     }
     [[nodiscard]] static Error thrown(OpIndex op) noexcept {
-        Error failed = error(ErrorCode::backend_failure, "a host kernel threw; what it writes is not to be used");
+        Error failed = error(ErrorCode::backend_failure, threw);
         failed.op = op;
         return failed;
     }
-    [[nodiscard]] Status check_open() const noexcept {
-        const PassTurnstile alone(pool_->turnstile());
-        if (pool_->is_closed()) return lost();
-        return {};
-    }
-
     [[nodiscard]] static std::uint64_t now() noexcept {
         timespec time = {};
         clock_gettime(CLOCK_MONOTONIC, &time);
@@ -241,9 +264,8 @@ private:
         return block;
     }
 
-    static void push(Stream& stream, HostEntry enter, const std::byte* block, OpIndex op = OpIndex::none) noexcept {
+    static void push(Stream& stream, HostEntry enter, const std::byte* block) noexcept {
         stream.commands_.push_reserved({enter, block});
-        stream.ops_.push_reserved(op);
     }
     [[nodiscard]] Status encode(Stream& stream, const Signal& signal, Value*& place, HostEntry enter) const noexcept {
         stream.values_.push_reserved({&signal.counter(), 0, &pool_->crowd()});
@@ -251,22 +273,17 @@ private:
         push(stream, enter, reinterpret_cast<const std::byte*>(&stream.values_.back()));
         return {};
     }
+    static constexpr const char* threw = "a host kernel threw; what it writes is not to be used";
+
     detail::ThreadPool* pool_ = nullptr;
+    const char* fault_ = "a graph on threads needs ThreadDevices to run on";  // why there is no pool
 };
 
 /// Devices made of threads. Threads start when the first graph that needs them is built, and none at replay.
 /// Lifetime: destruction runs what was submitted and ends the threads; graphs that are left refuse to replay.
 class ThreadDevices {
 public:
-    explicit ThreadDevices(const ThreadOptions& options = {}) noexcept
-        : device_(options.devices != 0 && options.devices <= 0xffff && options.compute_queues != 0 &&
-                          options.compute_queues <= 0xffff
-                      ? new(std::nothrow) detail::ThreadPool(options)
-                      : nullptr) {
-        if (device_.pool_ == nullptr) return;
-        device_.pool_->let_go();  // the handle holds it
-        if (!device_.pool_->build()) device_ = ThreadDevice();
-    }
+    explicit ThreadDevices(const ThreadOptions& options = {}) noexcept : device_(options) {}
     ThreadDevices(const ThreadDevices&) = delete;
     ThreadDevices& operator=(const ThreadDevices&) = delete;
     ~ThreadDevices() {

@@ -105,7 +105,10 @@ private:
 /// `sink`: called with `(const char* data, std::size_t size)`.
 template <class Graph, class Sink>
 void write_trace(Graph& graph, const Profile& profile, Sink&& sink) {
-    detail::TraceWriter<Sink>(graph.ops(), graph.dag(), graph.native().queues(), profile, sink).write();
+    constexpr bool has_queues = requires { graph.native().queues(); };
+    static_assert(has_queues, "graphjit: only a graph on queues has a trace");
+    if constexpr (has_queues)
+        detail::TraceWriter<Sink>(graph.ops(), graph.dag(), graph.native().queues(), profile, sink).write();
 }
 
 }  // namespace graphjit::inline v0

@@ -16,6 +16,7 @@ struct Balanced {
     float op_cost = 1.0f;          // of ops without a cost of their own
     float hop_cost = 1.0f;         // from an op's end on one queue to a start on another
     float signal_cost = 0.0f;      // of telling another queue, on the queue that tells
+    float start_cost = 0.0f;       // of using more than one queue, once a replay
     Span<const float> costs = {};  // by op; may be shorter than the recording
 
     /// Cost: (ops + edges) x log(ops) x queues. Errors: out_of_memory.
@@ -83,7 +84,8 @@ private:
                 }
             }
             for (const DeviceUse& device : devices_) alone = device.work > alone ? device.work : alone;
-            gains = over + policy.hop_cost < 0.9f * alone;  // in the end all queues are waited for
+            // In the end all queues are waited for.
+            gains = over + policy.hop_cost + policy.start_cost < 0.9f * alone;
             return true;
         }
 

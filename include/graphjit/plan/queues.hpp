@@ -14,7 +14,7 @@ enum class QueueKind : std::uint8_t { compute, copy };
 /// What a queue keeps by itself of the order in which ops were put in.
 enum class QueueOrder : std::uint8_t {
     kept,        // an op begins when the one before is over
-    chains_two,  // so long as the op has nothing else to wait for
+    chains_two,  // the same, but only for an op that waits for no signal; one that does may overtake the one before
     not_kept,    // never: an op must wait for the one before like for any other
 };
 

@@ -108,6 +108,7 @@ public:
     OpListOf(OpList&& list, Backend backend) noexcept : OpList(std::move(list)), backend_(std::move(backend)) {}
 
     [[nodiscard]] const Backend& backend() const noexcept { return backend_; }
+    [[nodiscard]] Backend& backend() noexcept { return backend_; }
 
     /// Errors: out_of_memory.
     [[nodiscard]] Result<OpListOf> clone() const noexcept {

@@ -92,7 +92,9 @@ public:
     [[nodiscard]] Buffer<T> buffer(Text name, T (&array)[N], DeviceId device = {}) {
         return buffer(name, array, N, device);
     }
-    [[nodiscard]] Token token(Text name) { return detail::HandleAccess::buffer<TokenElement>(add_memory(name, {})); }
+    [[nodiscard]] Token token(Text name, DeviceId device = {}) {
+        return detail::HandleAccess::buffer<TokenElement>(add_memory(name, {.device = device}));
+    }
 
     // Slots: what a replay may change.
 

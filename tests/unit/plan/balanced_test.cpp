@@ -89,6 +89,39 @@ TEST_CASE("Balanced: going to another queue must be worth it") {
     CHECK(nodes.queues({.queues = 2, .hop_cost = 10}) == "C0 C0 C0 C0 C0");
 }
 
+TEST_CASE("Balanced: one queue where telling another costs more than it gains") {
+    // Two side by side, six times, and each waits for both before it.
+    const Nodes nodes{{},       {},       {{0, 1}}, {{0, 1}}, {{2, 3}}, {{2, 3}},
+                      {{4, 5}}, {{4, 5}}, {{6, 7}}, {{6, 7}}, {{8, 9}}, {{8, 9}}};
+    const auto queues = [&](float signal_cost, float op_cost = 1) {
+        return nodes.plan({.queues = 2, .op_cost = op_cost, .hop_cost = 0.1f, .signal_cost = signal_cost})
+            .queues()
+            .size();
+    };
+    CHECK(queues(0) == 2);
+    CHECK(queues(0.1f) == 2);
+    CHECK(queues(0.5f) == 2);
+    CHECK(queues(10) == 1);
+    CHECK(queues(100) == 1);
+    CHECK(queues(100, 1'000) == 2);  // it is a matter of what ops cost
+}
+
+TEST_CASE("Balanced: an op that others wait for tells them once, however many they are") {
+    // 1, 2 and 3 wait for 0; the short 4 goes where there is time, which is on the queue of 0 after it has told.
+    const Nodes nodes{{}, {{0}}, {{0}}, {{0}}, {}};
+    const float costs[] = {1, 4, 4, 4, 1};
+    const auto queues = [&](float signal_cost) {
+        return nodes.queues({.queues = 2, .hop_cost = 0.1f, .signal_cost = signal_cost, .costs = costs});
+    };
+    CHECK(queues(3) == "C0 C0 C0.1 C0.1 C0");
+    CHECK(queues(5) == "C0 C0 C0.1 C0.1 C0.1");
+}
+
+TEST_CASE("Balanced: what nobody waits for costs nothing to tell") {
+    const Nodes nodes{{}, {{0}}, {{1}}, {}, {{3}}, {{4}}};
+    CHECK(nodes.queues({.queues = 2, .hop_cost = 0.1f, .signal_cost = 1000}) == "C0 C0 C0 C0.1 C0.1 C0.1");
+}
+
 TEST_CASE("Balanced: one queue where several gain nothing, or less than a tenth") {
     CHECK(Nodes{{}, {{0}}, {{1}}, {{2}}}.queues({.queues = 4}) == "C0 C0 C0 C0");
     CHECK(Nodes{{}}.queues({.queues = 4}) == "C0");
@@ -97,13 +130,15 @@ TEST_CASE("Balanced: one queue where several gain nothing, or less than a tenth"
     const Nodes nodes{{}, {}};
     const float too_small[] = {10, 1.0f};
     const float enough[] = {10, 1.25f};
-    CHECK(nodes.queues({.queues = 2, .costs = too_small}) == "C0 C0");
-    CHECK(nodes.queues({.queues = 2, .costs = enough}) == "C0 C0.1");
+    CHECK(nodes.queues({.queues = 2, .hop_cost = 0, .costs = too_small}) == "C0 C0");
+    CHECK(nodes.queues({.queues = 2, .hop_cost = 0, .costs = enough}) == "C0 C0.1");
+    // In the end all queues are waited for, which takes a hop.
+    CHECK(nodes.queues({.queues = 2, .hop_cost = 0.5f, .costs = enough}) == "C0 C0");
 }
 
 TEST_CASE("Balanced: ops stay on their device, each device has its queues") {
     const Nodes nodes{{{}, 1}, {{}, 1}, {{}, 0}, {{}, 0}, {{}, 1}, {{}, 7}};
-    CHECK(nodes.queues({.queues = 2}) == "C1 C1.1 C0 C0.1 C1 C7");
+    CHECK(nodes.queues({.queues = 2, .hop_cost = 0.5f}) == "C1 C1.1 C0 C0.1 C1 C7");
     const Nodes apart{{{}, 0}, {{}, 1}, {{}, 2}};
     CHECK(apart.queues({.queues = 2}) == "C0 C1 C2");
 }
@@ -115,7 +150,7 @@ TEST_CASE("Balanced: no ops, no queues; never more queues than something runs on
     CHECK(nodes.queues({.queues = 8}) == "C0 C0.1 C0.2");
     CHECK(nodes.queues({.queues = 0}) == "C0 C0 C0");
     // The second device has nothing to spread, the first one has.
-    CHECK(Nodes{{}, {}, {{}, 1}}.plan({.queues = 8}).queues().size() == 3);
+    CHECK(Nodes{{}, {}, {{}, 1}}.plan({.queues = 8, .hop_cost = 0.5f}).queues().size() == 3);
 }
 
 TEST_CASE("Balanced: every op is put in once, behind all that it depends on") {
@@ -124,7 +159,9 @@ TEST_CASE("Balanced: every op is put in once, behind all that it depends on") {
         INFO("seed ", seed);
         const CpuList list = RandomDevices(seed, 2 + seed, 1 + seed % 4).record(memory);
         const gj::Dag dag = plan_of(list);
-        const gj::QueuePlan plan = gj::Balanced{.queues = 1 + seed % 5, .hop_cost = 0.2f}(list, dag).value();
+        const gj::Balanced policy{
+            .queues = 1 + seed % 5, .hop_cost = 0.2f, .signal_cost = 0.1f * static_cast<float>(seed % 3)};
+        const gj::QueuePlan plan = policy(list, dag).value();
         REQUIRE(plan.order().size() == list.size());
         std::vector<bool> put(list.size(), false);
         std::vector<bool> used(plan.queues().size(), false);
