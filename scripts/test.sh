@@ -55,7 +55,7 @@ else
     variant clang-19-sanitized clang++-19 "$(suites doctest headers static compile_fail examples)" "${SANITIZERS[@]}"
 
     # Whatever starts threads, under the sanitizer that cannot be had together with the other two.
-    variant clang-19-threads clang++-19 "threads hcq cases property replay_contract wave_multi_device" \
+    variant clang-19-threads clang++-19 "threads hcq cases property wave_multi_device" \
         -Db_sanitize=thread -Db_lundef=false -Doptimization=1
 
     fuzzers=(tests/fuzz/*.cpp)

@@ -1,4 +1,5 @@
 // expect: graphjit: device lacks open\(const OpList&\) const -> Status or assign\(const OpList&, const Dag&, const
+// expect: HcqOptions&\) const -> Result<QueuePlan>\. See docs/adding_a_backend\.md
 #include <graphjit/backend/threads.hpp>
 
 struct Device : graphjit::ThreadDevice {

@@ -215,10 +215,10 @@ public:
 private:
     friend class ThreadDevices;
     explicit ThreadDevice(const ThreadOptions& options) noexcept {
-        constexpr std::uint32_t most = 0xffff;
-        if (options.devices == 0 || options.devices > most || options.compute_queues == 0 ||
-            options.compute_queues > most) {
-            fault_ = "ThreadOptions ask for no device, no queue, or more than 65,535";
+        constexpr std::uint64_t most = 0xffff;
+        if (options.devices == 0 || options.compute_queues == 0 ||
+            options.devices * (std::uint64_t{options.compute_queues} + 1) > most) {
+            fault_ = "ThreadOptions ask for no device, no queue, or more than 65,535 queues";
             return;
         }
         pool_ = new (std::nothrow) detail::ThreadPool(options);

@@ -83,6 +83,7 @@ private:
                     if (--open_[to_integer(follower)] == 0) push(to_integer(follower));
                 }
             }
+            for (const float busy : busy_until_) over = busy > over ? busy : over;  // telling others takes time, too
             for (const DeviceUse& device : devices_) alone = device.work > alone ? device.work : alone;
             // In the end all queues are waited for.
             gains = over + policy.hop_cost + policy.start_cost < 0.9f * alone;

@@ -165,7 +165,7 @@ concept optional_members_fit = (has_update<B> || !requires { &B::update; }) &&
                                (has_poll<B> || !requires { &B::poll; }) &&
                                (has_bind_input<B> || !requires { &B::bind_input; }) &&
                                (has_launch_and_wait<B> || !requires { &B::launch_and_wait; }) &&
-                               (has_images<B> || !requires { &B::next_image; });
+                               (has_images<B> || !(requires { &B::next_image; } || requires { &B::image_count; }));
 
 /// The whole contract.
 template <class B>
@@ -233,7 +233,8 @@ consteval bool check_backend() {
             "graphjit: backend's launch_and_wait() must be launch_and_wait(NativeExec&) "
             "noexcept -> Status." GRAPHJIT_MORE);
         static_assert(
-            has_images<B> || !requires { &B::next_image; },
+            has_images<B> || !(
+                                 requires { &B::next_image; } || requires { &B::image_count; }),
             "graphjit: images need image_count(NativeExec&) noexcept -> std::uint32_t, image_stride(NativeExec&) "
             "noexcept -> std::size_t and next_image(NativeExec&) noexcept -> std::uint32_t." GRAPHJIT_MORE);
         if constexpr (has_update<B>) {

@@ -98,8 +98,11 @@ protected:
             enough = enough && told_.reserve(list_.size()) && told_round_.resize(list_.size(), 0);
         }
         if constexpr (Derived::has_images) {
-            enough = enough && stale_.build(derived().images(),
-                                            list_.slots().size() + list_.exprs().size() + list_.uses().size());
+            const std::uint32_t images = derived().images();
+            if (images == 0 || images > detail::StaleImages::most) {
+                return list_.error(ErrorCode::unsupported, "a backend has no image of its blocks, or more than eight");
+            }
+            enough = enough && stale_.build(images, list_.slots().size() + list_.exprs().size() + list_.uses().size());
         }
         if (!enough) return list_.error(ErrorCode::out_of_memory, "no memory to instantiate a graph");
         return {};
