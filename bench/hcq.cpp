@@ -138,6 +138,7 @@ using Backend = gj::HcqBackend<WordDevice>;
 using Runner = gj::MultiGraphRunner<Backend>;
 
 /// A kernel and a copy to the next device, `steps` times on each.
+template <class Backend>
 gj::OpListOf<Backend> ring_of_devices(std::uint32_t devices, std::uint32_t steps, const Memory& memory) {
     gj::Recorder<Backend> recorder{WordDevice(devices)};
     std::vector<gj::Buffer<Word>> own, received;
@@ -162,10 +163,24 @@ void fixed_metric(const Report& report, const char* name, std::uint32_t devices)
     if (!report.wants(name)) return;
     constexpr double tinygrad_one = 4000, tinygrad_four = 23'000;  // ns, tinygrad 0.10, measured elsewhere
     const Memory memory(2 * devices);
-    Runner runner = gj::instantiate(ring_of_devices(devices, 4, memory)).value();
+    Runner runner = gj::instantiate(ring_of_devices<Backend>(devices, 4, memory)).value();
     const auto [time] = alternate(usual_rounds, usual_sample,
                                   [&] { require(runner.replay().ok(), "a replay was refused"); });
     report.add(name, time, "ns", devices == 1 ? tinygrad_one : tinygrad_four);
+}
+
+/// The same graph with and without stamps.
+void profile_metric(const Report& report) {
+    const char* name = "hcq.profile.off";
+    if (!report.wants(name)) return;
+    const Memory memory(8);
+    using Profiled = gj::HcqBackend<WordDevice, gj::Profiling::on>;
+    Runner off = gj::instantiate(ring_of_devices<Backend>(4, 4, memory)).value();
+    gj::MultiGraphRunner<Profiled> on = gj::instantiate(ring_of_devices<Profiled>(4, 4, memory)).value();
+    const auto [off_time, on_time] = alternate(
+        usual_rounds, usual_sample, [&] { require(off.replay().ok(), "a replay was refused"); },
+        [&] { require(on.replay().ok(), "a replay was refused"); });
+    report.add(name, off_time, "ns", on_time);
 }
 
 constexpr std::int64_t launches_count = 1000;
@@ -235,6 +250,7 @@ void patch_metrics(const Report& report) {
 void hcq_benchmarks(const Report& report) {
     fixed_metric(report, "hcq.replay.fixed.1dev", 1);
     fixed_metric(report, "hcq.replay.fixed.4dev", 4);
+    profile_metric(report);
     patch_metrics(report);
 }
 

@@ -51,7 +51,10 @@ GOALS = [
     (r"include\.graph_hpp", "value", include_cost.UMBRELLA_BUDGET),
     (r"include\.(base|record|plan)", "value", include_cost.ROOM_BUDGET),
 ]
-NOTES = [(r"cpu\.patch\.dims(\..*)?", "against: a constant, tinygrad 0.10 measured elsewhere (620 to 660 ns)")]
+NOTES = [
+    (r"cpu\.patch\.dims(\..*)?", "against: a constant, tinygrad 0.10 measured elsewhere (620 to 660 ns)"),
+    (r"hcq\.(replay|patch)\..*", "against: a constant, tinygrad 0.10 measured elsewhere"),
+]
 COUNTED = [
     "cpu.replay.random.100",
     "cpu.replay.random.1000",
@@ -60,6 +63,7 @@ COUNTED = [
     "cpu.patch.dims",
     "record.plan.random.1000",
     "cpu.instantiate.1000",
+    "hcq.profile.off",
 ]
 
 

@@ -271,6 +271,23 @@ TEST_CASE("case 33: memory of another device is mapped before it is used, each t
     CHECK(p.far[0] == 3);
 }
 
+TEST_CASE("with profiling off no stamp is encoded, with it on there are two an op") {
+    Program p;
+    const auto stamps = [&](auto backend) {
+        auto graph = gj::instantiate(for_backend(p.list, backend)).value();
+        REQUIRE(graph.set(p.source, p.in).replay().ok());
+        unsigned count = 0;
+        for (const auto& queue : backend.device().machine().queues) {
+            for (const auto& command : queue.commands) {
+                count += command.kind == SteppedMachine::Command::stamp ? 1u : 0u;
+            }
+        }
+        return count;
+    };
+    CHECK(stamps(Backend(Stepped<>(2))) == 0);
+    CHECK(stamps(gj::HcqBackend<Stepped<>, gj::Profiling::on>(Stepped<>(2))) == 4);
+}
+
 TEST_CASE("case 77: work given to a device directly does not change where a graph runs") {
     Program p;
     const Stepped<> device(2);
