@@ -11,6 +11,15 @@ namespace graphjit::inline v0 {
 
 /// For each op the earlier ops it waits for, in compressed rows. Op numbers are a topological order.
 class Dag {
+    // Before its use: clang 16 evaluates no template that comes later in the class.
+    template <class Index>
+    [[nodiscard]] constexpr bool append(Span<Index> dependencies) noexcept {
+        OpIndex* place = edges_.append(dependencies.size());
+        if (place == nullptr && dependencies.size() != 0) return false;
+        for (std::size_t i = 0; i < dependencies.size(); ++i) place[i] = static_cast<OpIndex>(dependencies[i]);
+        return ends_.push(static_cast<std::uint32_t>(edges_.size()));
+    }
+
 public:
     [[nodiscard]] constexpr std::uint32_t size() const noexcept {
         return ends_.empty() ? 0 : static_cast<std::uint32_t>(ends_.size());
@@ -42,14 +51,6 @@ public:
     }
 
 private:
-    template <class Index>
-    [[nodiscard]] constexpr bool append(Span<Index> dependencies) noexcept {
-        OpIndex* place = edges_.append(dependencies.size());
-        if (place == nullptr && dependencies.size() != 0) return false;
-        for (std::size_t i = 0; i < dependencies.size(); ++i) place[i] = static_cast<OpIndex>(dependencies[i]);
-        return ends_.push(static_cast<std::uint32_t>(edges_.size()));
-    }
-
     detail::Array<std::uint32_t> ends_;
     detail::Array<OpIndex> edges_;
     bool minimal_ = true;
