@@ -65,7 +65,7 @@ public:
     [[nodiscard]] gj::Result<Stream> make_stream(const gj::QueueRecord&, const gj::StreamSize& size) {
         shared_->rings.emplace_back();
         Stream stream{.words = {}, .ring = &shared_->rings.back()};
-        stream.words.reserve(std::size_t{8} * (size.ops + size.waits + size.signals + 1));
+        stream.words.reserve(std::size_t{8} * (size.ops + size.waits + size.signals + size.stamps + 1));
         return stream;
     }
 
