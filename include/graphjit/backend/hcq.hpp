@@ -17,7 +17,6 @@ class HcqBackend {
 
 public:
     using kernel_family = typename Device::kernel_family;
-    using device_type = Device;
     using Value = typename Device::Value;
     static constexpr BackendLimits limits = Device::limits;
     static constexpr bool arguments_in_memory = true;

@@ -38,7 +38,7 @@ private:
     static constexpr std::uint32_t none = 0xffff'ffffu;
 
     [[nodiscard]] Status prepare() {
-        if (options_.in_flight < 1 || options_.in_flight > 8) {
+        if (options_.in_flight < 1 || options_.in_flight > most_images) {
             return list_.error(ErrorCode::invalid_argument, "a graph may have 1 to 8 replays in flight");
         }
         exec_.images_ = options_.in_flight;

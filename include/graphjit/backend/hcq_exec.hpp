@@ -115,7 +115,9 @@ public:
         if (launches_ == 0) return true;
         const std::uint32_t image = last_image();
         for (std::size_t d = 0; d < devices_.size(); ++d) {
-            if (!is_reached(device_.timeline(devices_[d]), stamps_[image * devices_.size() + d])) return false;
+            const Timeline<Signal, Value>& timeline = device_.timeline(devices_[d]);
+            const Stamp& stamp = stamps_[image * devices_.size() + d];
+            if (!is_reached(timeline, stamp, device_.value(timeline.signal))) return false;
         }
         return true;
     }
@@ -161,15 +163,15 @@ private:
     }
     [[nodiscard]] std::uint32_t last_image() const noexcept { return (image_ == 0 ? images_ : image_) - 1; }
 
-    [[nodiscard]] bool is_reached(const Timeline<Signal, Value>& timeline, const Stamp& stamp) noexcept {
-        // In this order: where the value has started again, the count says so.
-        return device_.value(timeline.signal) >= stamp.value ||
-               timeline.restarts.load(std::memory_order_acquire) != stamp.restarts;
+    /// Pre: `seen` was read before: where the value has started again, the count says so.
+    [[nodiscard]] static bool is_reached(const Timeline<Signal, Value>& timeline, const Stamp& stamp,
+                                         Value seen) noexcept {
+        return seen >= stamp.value || timeline.restarts.load(std::memory_order_acquire) != stamp.restarts;
     }
     [[nodiscard]] Status wait_for(const Timeline<Signal, Value>& timeline, const Stamp& stamp) noexcept {
         for (;;) {
             const Value seen = device_.value(timeline.signal);
-            if (seen >= stamp.value || timeline.restarts.load(std::memory_order_acquire) != stamp.restarts) return {};
+            if (is_reached(timeline, stamp, seen)) return {};
             if (Status status = device_.wait_change(timeline.signal, seen); !status.ok()) return status;
         }
     }

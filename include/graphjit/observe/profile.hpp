@@ -40,6 +40,7 @@ namespace detail {
 /// A device's clock on the host's: it need not start with it, nor run as fast. Two readings of both say how it does.
 class ClockMap {
 public:
+    ClockMap() noexcept = default;
     template <class Point>
     ClockMap(const Point& first, const Point& now) noexcept
         : ticks_(now.ticks), ns_(static_cast<std::int64_t>(now.ns)) {
@@ -53,8 +54,8 @@ public:
     }
 
 private:
-    std::uint64_t ticks_;
-    std::int64_t ns_;
+    std::uint64_t ticks_ = 0;
+    std::int64_t ns_ = 0;
     double ns_per_tick_ = 1.0;
 };
 
@@ -93,21 +94,25 @@ template <class Graph>
         if (!graph.poll()) {
             return list.error(ErrorCode::invalid_argument, "there is no profile of a replay that still runs");
         }
-        if (!profile.ops_.reserve(list.size())) {
+        detail::Array<detail::ClockMap> clocks;  // by queue
+        const Span<const QueueRecord> queues = exec.queues().queues();
+        if (!profile.ops_.reserve(list.size()) || !clocks.reserve(queues.size())) {
             return list.error(ErrorCode::out_of_memory, "no memory for a profile");
         }
         profile.replay_ = exec.launches();
+        for (const QueueRecord& queue : queues) {
+            clocks.push_reserved(detail::ClockMap(exec.first_clock(queue.device), exec.read_clock(queue.device)));
+        }
         for (std::uint32_t i = 0; i < list.size(); ++i) {
             const auto op = static_cast<OpIndex>(i);
             const QueueIndex queue = exec.queues().queue_of(op);
-            const DeviceId device = exec.queues().queue(queue).device;
             const auto stamps = exec.stamps(op);
             OpTime time{.op = op, .queue = queue};
             time.is_timed = stamps.start != 0 && stamps.end != 0;
             time.is_skipped = detail::is_skipped(list.op(op), exec.last_block(op));
             time.bytes = detail::moved_bytes(list.op(op), exec.last_block(op));
             if (time.is_timed) {
-                const detail::ClockMap map(exec.first_clock(device), exec.read_clock(device));
+                const detail::ClockMap& map = clocks[to_integer(queue)];
                 time.start_ns = map.ns(stamps.start);
                 time.end_ns = map.ns(stamps.end);
             }

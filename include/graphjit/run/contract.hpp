@@ -19,6 +19,9 @@ struct BackendLimits {
     std::uint64_t group_items = ~std::uint64_t{0};  // over all axes
 };
 
+/// Of a graph's blocks at most: see `has_images`.
+inline constexpr std::uint32_t most_images = 8;
+
 namespace detail {
 /// What one of the six dims may be: 0 to 2 are the groups, 3 to 5 the group size, which is never empty.
 [[nodiscard]] constexpr Bounds dim_bounds(const BackendLimits& limits, unsigned dim) noexcept {

@@ -99,7 +99,7 @@ protected:
         }
         if constexpr (Derived::has_images) {
             const std::uint32_t images = derived().images();
-            if (images == 0 || images > detail::StaleImages::most) {
+            if (images == 0 || images > most_images) {
                 return list_.error(ErrorCode::unsupported, "a backend has no image of its blocks, or more than eight");
             }
             enough = enough && stale_.build(images, list_.slots().size() + list_.exprs().size() + list_.uses().size());

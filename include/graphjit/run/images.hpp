@@ -3,7 +3,7 @@
 #pragma once
 
 #include <graphjit/base/array.hpp>
-#include <graphjit/base/span.hpp>
+#include <graphjit/run/contract.hpp>
 
 #include <cstdint>
 
@@ -12,9 +12,7 @@ namespace graphjit::inline v0::detail {
 /// Items are numbers of things that changed. Cost: of a change, one note for each other image.
 class StaleImages {
 public:
-    static constexpr std::uint32_t most = 8;
-
-    /// Pre: `images` is 1 to `most`. Errors: false when memory ran out.
+    /// Pre: `images` is 1 to `most_images`. Errors: false when memory ran out.
     [[nodiscard]] bool build(std::uint32_t images, std::size_t items) noexcept {
         images_ = images;
         if (images == 1) return true;
@@ -51,8 +49,8 @@ public:
 
 private:
     std::uint32_t images_ = 1;
-    Array<std::uint32_t> stale_[most];  // by image: items to write
-    Array<std::uint8_t> lacking_;       // by item: a bit per image that lacks it
+    Array<std::uint32_t> stale_[most_images];  // by image: items to write
+    Array<std::uint8_t> lacking_;              // by item: a bit per image that lacks it
 };
 
 }  // namespace graphjit::inline v0::detail

@@ -79,7 +79,7 @@ TEST_CASE("StaleImages: one image never lacks anything, and costs nothing") {
 
 TEST_CASE("StaleImages: a change goes to all eight images, the latest in the place of the ones before") {
     StaleImages stale;
-    REQUIRE(stale.build(StaleImages::most, 3));
+    REQUIRE(stale.build(graphjit::most_images, 3));
     for (const unsigned image : {5u, 5u, 2u}) {
         stale.note(1, image);
         stale.catch_up(image, [](std::uint32_t item) { CHECK(item == 1); });
