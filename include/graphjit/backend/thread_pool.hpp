@@ -7,9 +7,6 @@
 #include <graphjit/base/result.hpp>
 #include <graphjit/plan/queues.hpp>
 
-#include <sched.h>
-#include <unistd.h>
-
 namespace graphjit::inline v0 {
 
 struct ThreadOptions {
@@ -174,15 +171,6 @@ private:
             free_ = &cell;
         }
         return true;
-    }
-
-    [[nodiscard]] static std::uint32_t usable_cores() noexcept {
-#if defined(__linux__)
-        cpu_set_t cores;
-        if (sched_getaffinity(0, sizeof cores, &cores) == 0) return static_cast<std::uint32_t>(CPU_COUNT(&cores));
-#endif
-        const long cores_online = sysconf(_SC_NPROCESSORS_ONLN);
-        return cores_online < 1 ? 1 : static_cast<std::uint32_t>(cores_online);
     }
 
     const ThreadOptions options_;

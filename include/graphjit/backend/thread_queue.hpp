@@ -1,10 +1,9 @@
 // A command queue that is a thread: it runs what is submitted to it, in order, and sleeps when there is nothing.
 #pragma once
 
+#include <graphjit/backend/thread_core.hpp>
 #include <graphjit/base/config.hpp>
 #include <graphjit/record/host_kernel.hpp>
-
-#include <pthread.h>
 
 #include <atomic>
 #include <cstddef>
@@ -51,6 +50,9 @@ public:
         value_.fetch_add(1, std::memory_order_seq_cst);
         wake();
     }
+
+    /// A moment ago.
+    [[nodiscard]] bool has_sleepers() const noexcept { return sleepers_.load(std::memory_order_relaxed) != 0; }
 
     /// Waits until `reached(value)`.
     template <class Reached>
@@ -161,18 +163,6 @@ public:
 private:
     static constexpr std::uint32_t capacity = 256;
 
-    [[nodiscard]] static int stay_on([[maybe_unused]] pthread_attr_t& attributes, std::int32_t core) noexcept {
-        if (core < 0) return 0;
-#if defined(__linux__)
-        cpu_set_t cores;
-        CPU_ZERO(&cores);
-        CPU_SET(static_cast<unsigned>(core) % CPU_SETSIZE, &cores);
-        return pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores);
-#else
-        return -1;
-#endif
-    }
-
     static void* enter(void* queue) noexcept {
         static_cast<ThreadQueue*>(queue)->loop();
         return nullptr;
@@ -185,7 +175,10 @@ private:
         is_held_.store(false, std::memory_order_seq_cst);
         if (!is_empty() || stops_.load(std::memory_order_seq_cst)) ring();
     }
-    void ring() noexcept { bell_.add_one(); }
+    void ring() noexcept {
+        if (bell_.has_sleepers()) rung_on_.store(current_core(), std::memory_order_relaxed);
+        bell_.add_one();
+    }
 
     void loop() noexcept {
         crowd_.enter();
@@ -198,8 +191,15 @@ private:
             }
             if (is_empty() && stops_.load(std::memory_order_seq_cst)) break;
             bell_.wait_until(crowd_, [heard](std::uint32_t now) { return now != heard; });
+            leave_the_waker();
         }
         crowd_.leave();
+    }
+    /// Where cores share no cache, the system leaves a woken thread on the core that it has slept on, even if the
+    /// thread that woke it runs there: both would take turns on one core, replay after replay.
+    void leave_the_waker() noexcept {
+        const std::int32_t waker = rung_on_.exchange(-1, std::memory_order_relaxed);
+        if (waker >= 0 && waker == current_core() && !crowd_.is_crowded()) leave_core(waker);
     }
     void run_all() noexcept {
         for (std::uint32_t head = head_.value(); head != tail_.load(std::memory_order_seq_cst); ++head) run_one(head);
@@ -216,6 +216,7 @@ private:
     [[maybe_unused]] std::byte alone_[60];
     std::atomic<bool> is_held_{false};
     std::atomic<bool> stops_{false};
+    std::atomic<std::int32_t> rung_on_{-1};  // the core of who woke the thread
     bool is_started_ = false;
     ThreadCrowd& crowd_;
     pthread_t thread_ = {};

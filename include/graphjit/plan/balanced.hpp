@@ -146,7 +146,10 @@ private:
                 const float start = known_on(policy, dag, plan, index, QueueIndex::none);
                 if (best == QueueIndex::none || start < earliest) {
                     if (!plan.find_or_add(device->device, QueueKind::compute, device->queues++, best)) return false;
-                    if (!busy_until_.resize(plan.queues().size(), 0)) return false;
+                    if (!busy_until_.resize(plan.queues().size(), 0) ||
+                        !last_of_.resize(plan.queues().size(), OpIndex::none)) {
+                        return false;
+                    }
                     earliest = start;
                 }
             }
@@ -154,10 +157,19 @@ private:
             busy_until_[to_integer(best)] = over_[op];
             device->work += policy.cost(op);
             plan.put(index, best);
+            for (const OpIndex before :
+                 dag.dependencies(index)) {  // one signal a queue: what is behind it is known, too
+                const QueueIndex other = plan.queue_of(before);
+                OpIndex& last = last_of_[to_integer(other)];
+                if (other != best && (last == OpIndex::none || over_[to_integer(before)] > over_[to_integer(last)])) {
+                    last = before;
+                }
+            }
             for (const OpIndex before : dag.dependencies(index)) {
                 const QueueIndex other = plan.queue_of(before);
-                if (other == best || tells_[to_integer(before)]) continue;
-                tells_[to_integer(before)] = true;
+                const OpIndex last = std::exchange(last_of_[to_integer(other)], OpIndex::none);
+                if (last == OpIndex::none || tells_[to_integer(last)]) continue;
+                tells_[to_integer(last)] = true;
                 busy_until_[to_integer(other)] += policy.signal_cost;
             }
             return true;
@@ -196,6 +208,7 @@ private:
         detail::Array<bool> tells_;          // by op: another queue waits for it
         detail::Array<std::uint32_t> ready_;
         detail::Array<float> busy_until_;  // by queue
+        detail::Array<OpIndex> last_of_;   // by queue: what is waited for there
         detail::Array<DeviceUse> devices_;
     };
 };

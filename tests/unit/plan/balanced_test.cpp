@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-/// Ops of which each reads what at most two others wrote, and on which device it is.
+/// Ops of which each reads what at most two others wrote, or all from one to another, and on which device it is.
 struct Node {
     std::vector<unsigned> before = {};
     unsigned device = 0;
@@ -43,7 +43,12 @@ private:
         for (const Node& node : nodes) {
             buffers.push_back(rec.buffer("b", memory_.data() + 4 * buffers.size(), 4));
             rec.on(static_cast<gj::DeviceId>(node.device));
-            if (node.before.empty()) {
+            if (node.before.size() > 2) {
+                const std::size_t first = node.before.front();
+                const std::size_t size = 4 * node.before.size();
+                const auto all = rec.buffer("all", memory_.data() + 4 * first, static_cast<std::int64_t>(size));
+                rec.launch(fill<>, buffers.back(), 1, gj::reads(all));
+            } else if (node.before.empty()) {
                 rec.launch(fill<>, buffers.back(), 1);
             } else {
                 rec.launch(add<>, buffers.back(), buffers[node.before.front()], buffers[node.before.back()]);
@@ -115,6 +120,11 @@ TEST_CASE("Balanced: an op that others wait for tells them once, however many th
     };
     CHECK(queues(3) == "C0 C0 C0.1 C0.1 C0");
     CHECK(queues(5) == "C0 C0 C0.1 C0.1 C0.1");
+}
+
+TEST_CASE("Balanced: an op that waits for many of a queue is told by the last of them") {
+    const Nodes nodes{{}, {}, {}, {}, {}, {}, {}, {}, {{0, 1, 2, 3, 4, 5, 6, 7}}};
+    CHECK(nodes.queues({.queues = 2, .hop_cost = 0.1f, .signal_cost = 2}) == "C0 C0.1 C0 C0.1 C0 C0.1 C0 C0.1 C0");
 }
 
 TEST_CASE("Balanced: what nobody waits for costs nothing to tell") {
