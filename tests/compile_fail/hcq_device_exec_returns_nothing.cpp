@@ -1,5 +1,5 @@
-// expect: graphjit: device lacks one of barrier, wait, signal, exec, stamp, finish, each on a Stream& and returning
-// expect: Status\. See docs/adding_a_backend\.md
+// expect: graphjit: device lacks one of barrier, wait, signal, exec, finish, each on a Stream& and returning Status\.
+// expect: See docs/adding_a_backend\.md
 #include <graphjit/backend/threads.hpp>
 
 struct Device : graphjit::ThreadDevice {

@@ -49,7 +49,7 @@ TEST_CASE("random signals: several equal queues a device, whatever queues keep o
     unsigned spread = 0;
     for_each_seed([&](unsigned seed) {
         const CpuList list = random_devices(seed).record(words);
-        const gj::Balanced policy{.queues = 1 + seed % 4, .hop_cost = 0.1f};
+        const gj::Balanced policy{.queues = 1 + seed % 4, .hop_cost = 0.1f, .switch_cost = 0.5f};
         for (const gj::QueueOrder order : queue_orders) {
             const Signalled signalled(list, policy(list, plan_of(list)).value(), order);
             CHECK(signalled.verdict() == "right");
@@ -69,7 +69,7 @@ TEST_CASE("random signals: neither addresses nor former plans change a plan") {
         const gj::QueueOrder order = queue_orders[seed % 3];
         CHECK(Signalled(list, order).text() == Signalled(moved, order).text());
         CHECK(Signalled(list, order).text() == Signalled(list, queues_by_device(list), order, kept).text());
-        const gj::Balanced policy{.queues = 1 + seed % 4, .hop_cost = 0.1f};
+        const gj::Balanced policy{.queues = 1 + seed % 4, .hop_cost = 0.1f, .switch_cost = 0.5f};
         CHECK(Signalled(list, policy(list, plan_of(list)).value(), order).text() ==
               Signalled(moved, policy(moved, plan_of(moved)).value(), order).text());
     });

@@ -29,7 +29,8 @@ static_assert(std::is_nothrow_copy_constructible_v<gj::SymbolicBuffer<float>> &&
               std::is_trivially_destructible_v<gj::SymbolicBuffer<float>>);
 
 // What errors are made of outlives what it tells of.
-static_assert(std::is_trivially_copyable_v<gj::Error> && std::is_trivially_copyable_v<gj::Status> &&
+static_assert(std::is_trivially_copyable_v<gj::Error> && std::is_nothrow_copy_constructible_v<gj::Status> &&
+              std::is_nothrow_copy_assignable_v<gj::Status> && std::is_trivially_destructible_v<gj::Status> &&
               std::is_trivially_copyable_v<gj::ShortName> && std::is_trivially_copyable_v<gj::ErrorText>);
 
 // Handles stay small enough to be passed by value without thought.

@@ -35,7 +35,6 @@ struct Minimal {
     gj::Status wait(Stream&, const Signal&, Value*&);
     gj::Status signal(Stream&, const Signal&, Value*&);
     gj::Status exec(Stream&, const gj::OpView&);
-    gj::Status stamp(Stream&, std::uint64_t*);
     gj::Status finish(Stream&);
 
     gj::Status map(gj::DeviceId, const gj::MemoryView&) noexcept;
@@ -49,7 +48,6 @@ struct Minimal {
     void set_value(const Signal&, Value) noexcept;
     gj::Status wait_change(const Signal&, Value) noexcept;
     gj::Status run(const gj::OpView&) noexcept;
-    gj::ClockPoint read_clock(gj::DeviceId) noexcept;
 };
 
 // --- The clauses, one bit each ---------------------------------------------------------------------------------------
@@ -66,6 +64,7 @@ enum Clause : unsigned {
     runs = 1u << 8,
     patches = 1u << 9,
     helps = 1u << 10,
+    stamps = 1u << 11,
 };
 
 template <class D>
@@ -83,6 +82,7 @@ constexpr unsigned failed_clauses() {
     clause(gj::hcq_runs<D>, runs);
     clause(gj::hcq_patches<D> || !requires { &D::patch; }, patches);
     clause(gj::hcq_helps<D> || !requires { &D::help; }, helps);
+    clause(gj::hcq_stamps<D> || !requires { &D::stamp; }, stamps);
     return failed;
 }
 
@@ -94,7 +94,7 @@ inline constexpr bool refused = !gj::hcq_device<D> && failed_clauses<D>() == Cla
 
 // --- Yes -------------------------------------------------------------------------------------------------------------
 
-static_assert(accepted<Minimal> && !gj::hcq_patches<Minimal> && !gj::hcq_helps<Minimal>);
+static_assert(accepted<Minimal> && !gj::hcq_patches<Minimal> && !gj::hcq_helps<Minimal> && !gj::hcq_stamps<Minimal>);
 static_assert(gj::graph_backend<gj::HcqBackend<Minimal>> && !gj::has_update<gj::HcqBackend<Minimal>>);
 static_assert(gj::has_images<gj::HcqBackend<Minimal>> && gj::has_bind_input<gj::HcqBackend<Minimal>> &&
               gj::has_launch_and_wait<gj::HcqBackend<Minimal>> && gj::has_poll<gj::HcqBackend<Minimal>> &&
@@ -108,6 +108,12 @@ struct Patches : Minimal {
     gj::Status patch(Stream&, const gj::OpView&) noexcept;
 };
 static_assert(accepted<Patches> && gj::hcq_patches<Patches>);
+struct Stamps : Minimal {
+    gj::Status stamp(Stream&, std::uint64_t*);
+    gj::ClockPoint read_clock(gj::DeviceId) noexcept;
+};
+static_assert(accepted<Stamps> && gj::hcq_stamps<Stamps>);
+static_assert(gj::graph_backend<gj::HcqBackend<Stamps, gj::Profiling::on>>);
 static_assert(gj::graph_backend<gj::HcqBackend<Patches>> && gj::has_update<gj::HcqBackend<Patches>>);
 
 struct Helps : Minimal {
@@ -220,10 +226,6 @@ struct ExecReturnsNothing : Minimal {
     void exec(Stream&, const gj::OpView&);
 };
 static_assert(refused<ExecReturnsNothing, encodes>);
-struct NoStamp : Minimal {
-    void stamp() = delete;
-};
-static_assert(refused<NoStamp, encodes>);
 struct NoFinish : Minimal {
     void finish() = delete;
 };
@@ -272,10 +274,6 @@ struct RunMayThrow : Minimal {
     gj::Status run(const gj::OpView&);
 };
 static_assert(refused<RunMayThrow, runs>);
-struct ClockIsANumber : Minimal {
-    std::uint64_t read_clock(gj::DeviceId) noexcept;
-};
-static_assert(refused<ClockIsANumber, runs>);
 
 // Optional members that are there by name, but not as they must be, would be passed over in silence: so they are
 // refused.
@@ -301,5 +299,13 @@ struct HelpMayThrow : Helps {
     void help(Stream&);
 };
 static_assert(!gj::hcq_helps<HelpMayThrow> && refused<HelpMayThrow, helps>);
+struct StampsWithoutClock : Minimal {
+    gj::Status stamp(Stream&, std::uint64_t*);
+};
+static_assert(!gj::hcq_stamps<StampsWithoutClock> && refused<StampsWithoutClock, stamps>);
+struct ClockIsANumber : StampsWithoutClock {
+    std::uint64_t read_clock(gj::DeviceId) noexcept;
+};
+static_assert(!gj::hcq_stamps<ClockIsANumber> && refused<ClockIsANumber, stamps>);
 
 }  // namespace test

@@ -14,6 +14,8 @@ namespace graphjit::inline v0 {
 template <class Device, Profiling Profile = Profiling::off>
 class HcqBackend {
     static_assert(detail::check_hcq_device<Device>());
+    static_assert(Profile == Profiling::off || hcq_stamps<Device>,
+                  "graphjit: profiles need a device with a clock: stamp and read_clock. See docs/adding_a_backend.md");
 
 public:
     using kernel_family = typename Device::kernel_family;

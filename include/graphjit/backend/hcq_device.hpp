@@ -66,12 +66,11 @@ concept hcq_makes = requires(D& d, DeviceId id, const QueueRecord& queue, const 
 };
 template <class D>
 concept hcq_encodes = requires(D& d, typename D::Stream& stream, const typename D::Signal& signal, const OpView& op,
-                               typename D::Value*& place, std::uint64_t* stamp) {
+                               typename D::Value*& place) {
     { d.barrier(stream) } -> std::same_as<Status>;
     { d.wait(stream, signal, place) } -> std::same_as<Status>;
     { d.signal(stream, signal, place) } -> std::same_as<Status>;
     { d.exec(stream, op) } -> std::same_as<Status>;
-    { d.stamp(stream, stamp) } -> std::same_as<Status>;
     { d.finish(stream) } -> std::same_as<Status>;
 };
 
@@ -96,11 +95,16 @@ concept hcq_awaits = requires(D& d, const typename D::Signal& signal, typename D
     { d.wait_change(signal, value) } noexcept -> std::same_as<Status>;
 };
 template <class D>
-concept hcq_runs = requires(D& d, const OpView& op, DeviceId id) {
+concept hcq_runs = requires(D& d, const OpView& op) {
     { d.run(op) } noexcept -> std::same_as<Status>;
-    { d.read_clock(id) } noexcept -> std::same_as<ClockPoint>;
 };
 
+/// Optional, but for profiles: the device has a clock.
+template <class D>
+concept hcq_stamps = requires(D& d, typename D::Stream& stream, std::uint64_t* stamp, DeviceId id) {
+    { d.stamp(stream, stamp) } -> std::same_as<Status>;
+    { d.read_clock(id) } noexcept -> std::same_as<ClockPoint>;
+};
 /// Optional: an op's launch dims, or a copy's places, are part of its commands and must be written there.
 template <class D>
 concept hcq_patches = requires(D& d, typename D::Stream& stream, const OpView& op) {
@@ -125,7 +129,8 @@ concept hcq_helps = requires(D& d, typename D::Stream& stream) {
 template <class D>
 concept hcq_device = hcq_has_types<D> && hcq_has_constants<D> && hcq_plans<D> && hcq_makes<D> && hcq_encodes<D> &&
                      hcq_maps<D> && hcq_submits<D> && hcq_awaits<D> && hcq_runs<D> &&
-                     (hcq_patches<D> || !requires { &D::patch; }) && (hcq_helps<D> || !requires { &D::help; });
+                     (hcq_patches<D> || !requires { &D::patch; }) && (hcq_helps<D> || !requires { &D::help; }) &&
+                     (hcq_stamps<D> || !requires { &D::stamp; });
 
 namespace detail {
 
@@ -146,17 +151,15 @@ consteval bool check_hcq_device() {
                       "graphjit: device lacks make_signal(DeviceId), make_stream(const QueueRecord&, const "
                       "StreamSize&) or make_arguments(std::size_t)." GRAPHJIT_MORE);
         static_assert(hcq_encodes<D>,
-                      "graphjit: device lacks one of barrier, wait, signal, exec, stamp, finish, each on a Stream& "
-                      "and returning Status." GRAPHJIT_MORE);
+                      "graphjit: device lacks one of barrier, wait, signal, exec, finish, each on a Stream& and "
+                      "returning Status." GRAPHJIT_MORE);
         static_assert(hcq_maps<D>,
                       "graphjit: device lacks map(DeviceId, const MemoryView&) noexcept -> Status." GRAPHJIT_MORE);
         static_assert(hcq_submits<D>, "graphjit: device lacks one of turnstile, timeline, make_room, has_room, submit, "
                                       "take_failure, each noexcept." GRAPHJIT_MORE);
         static_assert(hcq_awaits<D>,
                       "graphjit: device lacks one of value, set_value, wait_change, each noexcept." GRAPHJIT_MORE);
-        static_assert(hcq_runs<D>,
-                      "graphjit: device lacks run(const OpView&) noexcept -> Status or read_clock(DeviceId) noexcept "
-                      "-> ClockPoint." GRAPHJIT_MORE);
+        static_assert(hcq_runs<D>, "graphjit: device lacks run(const OpView&) noexcept -> Status." GRAPHJIT_MORE);
         static_assert(
             hcq_patches<D> || !requires { &D::patch; },
             "graphjit: device's patch() must be patch(Stream&, const OpView&) noexcept -> Status." GRAPHJIT_MORE);
@@ -164,6 +167,10 @@ consteval bool check_hcq_device() {
             hcq_helps<D> || !requires { &D::help; },
             "graphjit: a device that helps has take(Stream&) -> bool, submit(Stream&, bool wakes) and "
             "help(Stream&), each noexcept." GRAPHJIT_MORE);
+        static_assert(
+            hcq_stamps<D> || !requires { &D::stamp; },
+            "graphjit: a device with a clock has stamp(Stream&, std::uint64_t*) -> Status and "
+            "read_clock(DeviceId) noexcept -> ClockPoint." GRAPHJIT_MORE);
     }
 #undef GRAPHJIT_MORE
     return true;

@@ -135,7 +135,11 @@ public:
     [[nodiscard]] std::uint64_t launches() const noexcept { return launches_; }
     /// The clocks of a queue's device, when the graph was built and now.
     [[nodiscard]] ClockPoint first_clock(DeviceId device) const noexcept { return clocks_[to_integer(device)]; }
-    [[nodiscard]] ClockPoint read_clock(DeviceId device) noexcept { return device_.read_clock(device); }
+    [[nodiscard]] ClockPoint read_clock(DeviceId device) noexcept
+        requires is_profiled
+    {
+        return device_.read_clock(device);
+    }
 
 private:
     template <class, Profiling>

@@ -94,6 +94,7 @@ public:
                         .hop_cost = 2 * pool.hop_ns,
                         .signal_cost = pool.hop_ns,
                         .start_cost = pool.wake_ns,
+                        .switch_cost = 5.0f,  // a call that the processor has not guessed
                         .costs = options.op_ns}(list, dag);
     }
 

@@ -29,6 +29,8 @@ private:
 #endif
 
 namespace detail {
+inline const Error no_error{};
+
 [[noreturn]] GRAPHJIT_COLD inline void fail(const Error& error) {
 #if GRAPHJIT_EXCEPTIONS
     throw Exception(error);
@@ -40,24 +42,36 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Success, or an `Error`.
+/// Success, or an `Error`. Success costs one store: a replay makes one for each op that it tells a device of.
 class [[nodiscard]] Status {
 public:
-    Status() noexcept = default;
-    Status(const Error& error) noexcept : error_(error) {}
+    Status() noexcept {}
+    Status(const Error& error) noexcept : code_(error.code) {
+        if (!ok()) new (&error_) Error(error);
+    }
+    Status(const Status& other) noexcept : code_(other.code_) {
+        if (!ok()) new (&error_) Error(other.error_);
+    }
+    Status& operator=(const Status& other) noexcept {
+        if (this != &other) new (this) Status(other);
+        return *this;
+    }
 
-    [[nodiscard]] bool ok() const noexcept { return error_.code == ErrorCode::ok; }
+    [[nodiscard]] bool ok() const noexcept { return code_ == ErrorCode::ok; }
     explicit operator bool() const noexcept { return ok(); }
     /// Errors: throws `Exception`, or calls `GRAPHJIT_FATAL` where exceptions are off.
     void value() const {
         if (!ok()) detail::fail(error_);
     }
-    [[nodiscard]] ErrorCode code() const noexcept { return error_.code; }
-    [[nodiscard]] const Error& error() const noexcept { return error_; }
-    [[nodiscard]] ErrorText message() const noexcept { return error_.message(); }
+    [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+    [[nodiscard]] const Error& error() const noexcept { return ok() ? detail::no_error : error_; }
+    [[nodiscard]] ErrorText message() const noexcept { return error().message(); }
 
 private:
-    Error error_;
+    union {
+        Error error_;
+    };
+    ErrorCode code_ = ErrorCode::ok;
 };
 
 /// A `T`, or the reason why there is none.

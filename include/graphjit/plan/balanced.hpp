@@ -3,13 +3,13 @@
 
 #include <graphjit/base/csr.hpp>
 #include <graphjit/plan/dag.hpp>
-#include <graphjit/plan/queues.hpp>
+#include <graphjit/plan/one_queue.hpp>
 
 namespace graphjit::inline v0 {
 
 /// Spreads the ops of each device over `queues` compute queues: of the ops that may run, the one with the longest way
 /// to the end comes first, and goes where it is over earliest. One queue is used where several would not gain a tenth,
-/// and never more than something runs on.
+/// with ops of the same kernel one after another if they are short; and never more than something runs on.
 /// Units: costs are in any unit, the same for all.
 struct Balanced {
     std::uint32_t queues = 2;      // of a device, at most
@@ -17,6 +17,7 @@ struct Balanced {
     float hop_cost = 1.0f;         // from an op's end on one queue to a start on another
     float signal_cost = 0.0f;      // of telling another queue, on the queue that tells
     float start_cost = 0.0f;       // of using more than one queue, once a replay
+    float switch_cost = 0.0f;      // of another kernel than the one before; much cheaper than an op: no matter
     Span<const float> costs = {};  // by op; may be shorter than the recording
 
     /// Cost: (ops + edges) x log(ops) x queues. Errors: out_of_memory.
@@ -27,15 +28,9 @@ struct Balanced {
         if (!schedule.build(*this, list, dag) || !schedule.run(*this, list, dag, plan, gains))
             return out_of_memory(list);
         if (gains) return plan;
-        QueuePlan single;
-        if (!single.start(list.size())) return out_of_memory(list);
-        for (std::uint32_t i = 0; i < list.size(); ++i) {
-            QueueIndex queue = QueueIndex::none;
-            const auto op = static_cast<OpIndex>(i);
-            if (!single.find_or_add(list.op(op).device, QueueKind::compute, 0, queue)) return out_of_memory(list);
-            single.put(op, queue);
-        }
-        return single;
+        constexpr std::uint32_t window = 256;
+        const bool gathers = schedule.mean_cost() < 20 * switch_cost;
+        return OneQueue{.window = gathers ? window : 0}(list, dag);
     }
 
 private:
@@ -88,6 +83,12 @@ private:
             // In the end all queues are waited for.
             gains = over + policy.hop_cost + policy.start_cost < 0.9f * alone;
             return true;
+        }
+
+        [[nodiscard]] float mean_cost() const noexcept {
+            float work = 0;
+            for (const DeviceUse& device : devices_) work += device.work;
+            return over_.empty() ? 0 : work / static_cast<float>(over_.size());
         }
 
     private:

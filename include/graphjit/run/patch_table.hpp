@@ -23,15 +23,18 @@ struct ValuePatch {
     OpIndex op = OpIndex::none;  // to tell the device of; none: it need not know
 };
 
-/// Store an Expr's value at `place`, if it is within the range that the argument's type or the backend's limit allows.
+/// Store an Expr's value at `place`. Why so little: replays read it for every place.
 struct IntegerPatch {
     std::byte* place = nullptr;
-    std::int64_t min = 0;
-    std::int64_t max = 0;
-    std::uint32_t use = 0;       // its number in the recording
     OpIndex op = OpIndex::none;  // as above
     std::uint8_t width = 0;
 };
+
+/// What a place can hold: by the argument's type, or by the backend's limit of a dim.
+[[nodiscard]] constexpr Bounds bounds_of(const Use& use, const BackendLimits& limits) noexcept {
+    return use.kind == UseKind::dim ? detail::dim_bounds(limits, use.dim)
+                                    : detail::integer_bounds(use.width, use.is_signed);
+}
 
 /// What the ops need of an input whatever the Variables are.
 struct InputNeed {
@@ -53,8 +56,9 @@ public:
         if (uses.empty() && slots == 0) return true;
         if (!starts_.start(slots) || !pointers_.start(slots) || !pointer_ops_.start(slots) || !values_.start(slots) ||
             !symbols_of_input_.start(slots) || !symbols_of_expr_.start(list.exprs().size()) ||
-            !integers_.start(list.exprs().size()) || !users_.start(list.exprs().size()) || !needs_.resize(slots, {}) ||
-            !places_.reserve(uses.size()) || !needed_.resize(list.exprs().size(), false)) {
+            !integers_.start(list.exprs().size()) || !group_dims_.start(list.exprs().size()) ||
+            !bounds_.resize(list.exprs().size(), {}) || !users_.start(list.exprs().size()) ||
+            !needs_.resize(slots, {}) || !places_.reserve(uses.size()) || !needed_.resize(list.exprs().size(), false)) {
             return false;
         }
         for (const Use& use : uses) {
@@ -63,7 +67,8 @@ public:
         mark_needed(list);
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t) { users_.count(operand); });
         if (!starts_.place() || !pointers_.place() || !pointer_ops_.place() || !values_.place() ||
-            !symbols_of_input_.place() || !symbols_of_expr_.place() || !integers_.place() || !users_.place()) {
+            !symbols_of_input_.place() || !symbols_of_expr_.place() || !integers_.place() || !group_dims_.place() ||
+            !users_.place()) {
             return false;
         }
         for_each_edge(list, [&](std::uint32_t operand, std::uint32_t user) { users_.add(operand, user); });
@@ -72,9 +77,9 @@ public:
             std::byte* place = block_of(use.op) + use.offset;
             places_.push_reserved(place);
             if (use.memory != MemoryIndex::none && use.slot != SlotIndex::none) need(use);
+            if (use.kind == UseKind::integer || use.kind == UseKind::dim) narrow(use, limits);
             const Told told{is_told(use)};
-            for_each_key(use, told.is,
-                         [&](auto& table, std::uint32_t key) { add(table, key, use, i, place, limits, told); });
+            for_each_key(use, told.is, [&](auto& table, std::uint32_t key) { add(table, key, use, i, place, told); });
         }
         return true;
     }
@@ -93,6 +98,12 @@ public:
 
     [[nodiscard]] Span<const IntegerPatch> integers(ExprIndex expr) const noexcept {
         return integers_[to_integer(expr)];
+    }
+    /// What all of them can hold.
+    [[nodiscard]] const Bounds& bounds(ExprIndex expr) const noexcept { return bounds_[to_integer(expr)]; }
+    /// Extents of groups that are the Expr, by their number in the recording.
+    [[nodiscard]] Span<const std::uint32_t> group_dims(ExprIndex expr) const noexcept {
+        return group_dims_[to_integer(expr)];
     }
 
     /// Symbolic pointers, by their number in the recording, that an input's address or an Expr's value goes into.
@@ -126,37 +137,43 @@ private:
                 if (use.size != ExprIndex::none && use.size != use.expr) visit(symbols_of_expr_, to_integer(use.size));
                 visit(symbols_of_expr_, to_integer(use.expr));
                 break;
-            case UseKind::integer:
-            case UseKind::dim: visit(integers_, to_integer(use.expr)); break;
+            case UseKind::dim:
+                if (use.dim >= 3) visit(group_dims_, to_integer(use.expr));
+                [[fallthrough]];
+            case UseKind::integer: visit(integers_, to_integer(use.expr)); break;
         }
     }
 
     static void add(detail::Csr<std::byte*>& table, std::uint32_t key, const Use&, std::uint32_t, std::byte* place,
-                    const BackendLimits&, Told) noexcept {
+                    Told) noexcept {
         table.add(key, place);
     }
     static void add(detail::Csr<PointerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t,
-                    std::byte* place, const BackendLimits&, Told) noexcept {
+                    std::byte* place, Told) noexcept {
         table.add(key, {place, use.add});
     }
     static void add(detail::Csr<OpIndex>& table, std::uint32_t key, const Use& use, std::uint32_t, std::byte*,
-                    const BackendLimits&, Told) noexcept {
+                    Told) noexcept {
         table.add(key, use.op);
     }
     static void add(detail::Csr<ValuePatch>& table, std::uint32_t key, const Use& use, std::uint32_t, std::byte* place,
-                    const BackendLimits&, Told told) noexcept {
+                    Told told) noexcept {
         table.add(key, {place, told.is ? use.op : OpIndex::none});
     }
     static void add(detail::Csr<std::uint32_t>& table, std::uint32_t key, const Use&, std::uint32_t index, std::byte*,
-                    const BackendLimits&, Told) noexcept {
+                    Told) noexcept {
         table.add(key, index);
     }
+    static void add(detail::Csr<IntegerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t,
+                    std::byte* place, Told told) noexcept {
+        table.add(key, {place, told.is ? use.op : OpIndex::none, use.width});
+    }
 
-    static void add(detail::Csr<IntegerPatch>& table, std::uint32_t key, const Use& use, std::uint32_t index,
-                    std::byte* place, const BackendLimits& limits, Told told) noexcept {
-        const Bounds range = use.kind == UseKind::dim ? detail::dim_bounds(limits, use.dim)
-                                                      : detail::integer_bounds(use.width, use.is_signed);
-        table.add(key, {place, range.min, range.max, index, told.is ? use.op : OpIndex::none, use.width});
+    void narrow(const Use& use, const BackendLimits& limits) noexcept {
+        Bounds& all = bounds_[to_integer(use.expr)];
+        const Bounds own = bounds_of(use, limits);
+        all.min = own.min > all.min ? own.min : all.min;
+        all.max = own.max < all.max ? own.max : all.max;
     }
 
     void need(const Use& use) noexcept {
@@ -193,6 +210,8 @@ private:
     detail::Csr<std::uint32_t> symbols_of_input_;  // by slot
     detail::Csr<std::uint32_t> symbols_of_expr_;   // by expression
     detail::Csr<IntegerPatch> integers_;           // by expression
+    detail::Csr<std::uint32_t> group_dims_;        // by expression
+    detail::Array<Bounds> bounds_;                 // by expression: of its integers
     detail::Csr<std::uint32_t> users_;             // by expression
     detail::Array<InputNeed> needs_;               // by slot
     detail::Array<std::byte*> places_;             // by use

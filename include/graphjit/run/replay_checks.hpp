@@ -205,28 +205,33 @@ private:
         for (const std::uint32_t i : exprs_.changed()) {
             const auto expr = static_cast<ExprIndex>(i);
             const std::int64_t value = exprs_.current(expr);
-            for (const IntegerPatch& patch : table_.integers(expr)) {
-                if (value < patch.min || value > patch.max) [[unlikely]]
-                    return refuse_integer(patch, value);
-            }
+            const Bounds& bounds = table_.bounds(expr);
+            if (value < bounds.min || value > bounds.max) [[unlikely]]
+                return refuse_integer(expr, value);
             for (const std::uint32_t use : table_.symbols(expr)) touch(use);
         }
         if (derived().limits().group_items == ~std::uint64_t{0}) return {};
         for (const std::uint32_t i : exprs_.changed()) {
-            for (const IntegerPatch& patch : table_.integers(static_cast<ExprIndex>(i))) {
-                if (Status status = check_group(list_.uses()[patch.use]); !status.ok()) return status;
+            for (const std::uint32_t use : table_.group_dims(static_cast<ExprIndex>(i))) {
+                if (Status status = check_group(list_.uses()[use]); !status.ok()) return status;
             }
         }
         return {};
     }
 
-    [[nodiscard]] GRAPHJIT_COLD Status refuse_integer(const IntegerPatch& patch, std::int64_t value) noexcept {
-        const Use& use = list_.uses()[patch.use];
-        const bool is_dim = use.kind == UseKind::dim;
-        return refuse(is_dim ? ErrorCode::dims_limit : ErrorCode::out_of_range,
-                      is_dim ? "launch dims are beyond the backend's limit"
-                             : "an Expr does not fit the argument's type",
-                      use.op, blame_.variable_of(list_, use), value, value < patch.min ? patch.min : patch.max);
+    /// Names the first place that cannot hold the value. Pre: there is one.
+    [[nodiscard]] GRAPHJIT_COLD Status refuse_integer(ExprIndex expr, std::int64_t value) noexcept {
+        for (const Use& use : list_.uses()) {
+            if (use.expr != expr || (use.kind != UseKind::integer && use.kind != UseKind::dim)) continue;
+            const Bounds bounds = bounds_of(use, derived().limits());
+            if (value >= bounds.min && value <= bounds.max) continue;
+            const bool is_dim = use.kind == UseKind::dim;
+            return refuse(is_dim ? ErrorCode::dims_limit : ErrorCode::out_of_range,
+                          is_dim ? "launch dims are beyond the backend's limit"
+                                 : "an Expr does not fit the argument's type",
+                          use.op, blame_.variable_of(list_, use), value, value < bounds.min ? bounds.min : bounds.max);
+        }
+        return {};
     }
 
     void touch(std::uint32_t use) noexcept {
@@ -251,9 +256,8 @@ private:
         return {};
     }
 
-    /// Pre: each extent is in range by itself.
+    /// Pre: the use is an extent of a group, and each of them is in range by itself.
     [[nodiscard]] Status check_group(const Use& use) noexcept {
-        if (use.kind != UseKind::dim || use.dim < 3) return {};
         const std::uint64_t limit = derived().limits().group_items;
         std::uint64_t items = 1;
         for (std::uint32_t axis = 3; axis < 6; ++axis) {

@@ -146,6 +146,16 @@ TEST_CASE("Balanced: one queue where several gain nothing, or less than a tenth"
     CHECK(nodes.queues({.queues = 2, .hop_cost = 0.5f, .costs = enough}) == "C0 C0");
 }
 
+TEST_CASE("Balanced: short ops on one queue run next to those of their kernel") {
+    const Nodes nodes{{}, {{0}}, {}, {{2}}};  // fill, add, fill, add
+    const auto order = [&](float op_cost) {
+        return nodes.order({.queues = 2, .op_cost = op_cost, .start_cost = 1e6f, .switch_cost = 5});
+    };
+    CHECK(order(7) == "0 2 1 3");
+    CHECK(order(101) == "0 1 2 3");
+    CHECK(nodes.order({.queues = 2, .start_cost = 1e6f}) == "0 1 2 3");
+}
+
 TEST_CASE("Balanced: ops stay on their device, each device has its queues") {
     const Nodes nodes{{{}, 1}, {{}, 1}, {{}, 0}, {{}, 0}, {{}, 1}, {{}, 7}};
     CHECK(nodes.queues({.queues = 2, .hop_cost = 0.5f}) == "C1 C1.1 C0 C0.1 C1 C7");

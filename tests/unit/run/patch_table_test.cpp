@@ -107,13 +107,24 @@ TEST_CASE("PatchTable: an integer may be what its argument can hold, a dim what 
         unsigned width;
         unsigned op;
     } expected[] = {{-128, 127, 1, 0}, {0, 65'535, 2, 0}, {INT64_MIN, INT64_MAX, 8, 0}, {0, 77, 4, 1}, {1, 33, 4, 1}};
+    std::vector<gj::Use> uses;
+    for (const gj::Use& use : table.list().uses()) {
+        if (use.expr == expr) uses.push_back(use);
+    }
+    REQUIRE(uses.size() == 5);
     for (unsigned i = 0; i < 5; ++i) {
         CAPTURE(i);
-        CHECK(patches[i].min == expected[i].min);
-        CHECK(patches[i].max == expected[i].max);
+        const gj::Use& use = uses[i];
+        const gj::Bounds bounds = gj::bounds_of(use, limits);
+        CHECK(bounds.min == expected[i].min);
+        CHECK(bounds.max == expected[i].max);
+        CHECK(use.op == op(expected[i].op));
         CHECK(patches[i].width == expected[i].width);
-        CHECK(table.list().uses()[patches[i].use].op == op(expected[i].op));
     }
+    CHECK(table->bounds(expr).min == 1);
+    CHECK(table->bounds(expr).max == 33);
+    REQUIRE(table->group_dims(expr).size() == 1);
+    CHECK(table.list().uses()[table->group_dims(expr)[0]].dim == 5);
     CHECK(table.offset(patches[3].place, 1) == iota.info.dims_offset + 4);
     CHECK(table.offset(patches[4].place, 1) == iota.info.dims_offset + 20);
 }
