@@ -1,6 +1,7 @@
 // hcq.replay and hcq.patch: what a graph on queues costs the host, with a device that only takes note of what it is
 // given: streams are words, submitting copies them into a ring, and everything is over at once.
 #include "graphs.hpp"
+#include "patching.hpp"
 #include "report.hpp"
 #include "sampling.hpp"
 
@@ -201,33 +202,7 @@ void profile_metrics(const Report& report) {
     }
 }
 
-constexpr std::int64_t launches_count = 1000;
-
 void sized_step(gj::LaunchDims dims, const Word* a, gj::Out<Word> o) { *o = *a + dims.groups.x; }
-
-/// Times what `flip` adds to a replay in which nothing changes, by place that it patches.
-template <class Flip>
-void patch_metric(const Report& report, const char* name, Runner& runner, double against, Flip flip) {
-    const auto replay = [&] { require(runner.replay().ok(), "a replay was refused"); };
-    for (int i = 0; i < 4; ++i) {
-        flip(i % 2 == 0);
-        replay();
-    }
-    const std::uint64_t before = runner.counters().patches;
-    flip(true);
-    replay();
-    const auto places = static_cast<double>(runner.counters().patches - before);
-    require(places == launches_count, "not every place was patched");
-    bool odd = true;
-    const auto [with, without] = alternate(
-        usual_rounds, usual_sample,
-        [&] {
-            flip(odd = !odd);
-            replay();
-        },
-        replay);
-    report.add(name, (with - without) / places, "ns", against);
-}
 
 void patch_metrics(const Report& report) {
     const Memory memory(4);
@@ -240,8 +215,9 @@ void patch_metrics(const Report& report) {
         const auto own = buffer(recorder, 0), out = buffer(recorder, 1);
         for (Word i = 0; i < launches_count; ++i) recorder.launch(gj::kernel<step<0>>, in, own, out, i);
         Runner runner = gj::instantiate(std::move(recorder)).value();
-        patch_metric(report, "hcq.patch.pointer", runner, 107,
-                     [&](bool odd) { runner.set(in, memory.buffer(odd ? 2 : 3), words_per_buffer); });
+        const double time = patch_time(runner,
+                                       [&](bool odd) { runner.set(in, memory.buffer(odd ? 2 : 3), words_per_buffer); });
+        report.add("hcq.patch.pointer", time, "ns", 107);
     }
     if (report.wants("hcq.patch.variable")) {
         gj::Recorder<Backend> recorder{WordDevice(1)};
@@ -249,7 +225,7 @@ void patch_metrics(const Report& report) {
         const auto own = buffer(recorder, 0), out = buffer(recorder, 1);
         for (std::int64_t i = 0; i < launches_count; ++i) recorder.launch(gj::kernel<step<0>>, own, own, out, v);
         Runner runner = gj::instantiate(std::move(recorder)).value();
-        patch_metric(report, "hcq.patch.variable", runner, 200, [&](bool odd) { runner.set(v, odd ? 1 : 2); });
+        report.add("hcq.patch.variable", patch_time(runner, [&](bool odd) { runner.set(v, odd ? 1 : 2); }), "ns", 200);
     }
     if (report.wants("hcq.patch.dims")) {
         gj::Recorder<Backend> recorder{WordDevice(1)};
@@ -259,7 +235,7 @@ void patch_metrics(const Report& report) {
             recorder.launch(gj::kernel<sized_step>, {.groups = {v}, .group_size = {64}}, own, out);
         }
         Runner runner = gj::instantiate(std::move(recorder)).value();
-        patch_metric(report, "hcq.patch.dims", runner, 640, [&](bool odd) { runner.set(v, odd ? 1 : 2); });
+        report.add("hcq.patch.dims", patch_time(runner, [&](bool odd) { runner.set(v, odd ? 1 : 2); }), "ns", 640);
     }
 }
 

@@ -88,6 +88,9 @@ int main(int argc, char** argv) {
 #endif
     bench::patch_benchmarks(report);
     bench::hcq_benchmarks(report);
+#if defined(GRAPHJIT_BENCH_CUDA)
+    bench::cuda_benchmarks(report);
+#endif
     bench::thread_benchmarks(report);
     bench::plan_benchmarks(report);
     bench::instantiate_benchmarks(report);

@@ -29,6 +29,7 @@ void replay_benchmarks(const Report& report);
 void tbb_benchmarks(const Report& report);
 void patch_benchmarks(const Report& report);
 void hcq_benchmarks(const Report& report);
+void cuda_benchmarks(const Report& report);
 void thread_benchmarks(const Report& report);
 void plan_benchmarks(const Report& report);
 void instantiate_benchmarks(const Report& report);

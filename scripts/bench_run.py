@@ -43,6 +43,8 @@ GOALS = [
     (r"hcq\.replay\.fixed\.4dev", "value", 500),
     (r"hcq\.patch\.(pointer|variable)", "value", 2),
     (r"hcq\.patch\.dims", "value", 10),
+    (r"cuda\.host\.(via_block\.)?untouched", "value", 1),
+    (r"cuda\.host\.(via_block\.)?touched", "value", 30),
     (r"threads\.replay\.\w+\.1000\.work\d+", "ratio", 1.25),
     (r"threads\.replay\.\w+\.1000\.work\d+\.vs_tbb", "ratio", 1.0),
     (r"threads\.replay\.\w+\.1000\.work(0|256)\.vs_one", "ratio", 1.0),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shows graphjit at work: scripts/demo.sh [--wav FILE] [OPTION...]
-# Runs the first example, the audio chain on FILE or on a recorded voice, and the waves over two devices. Other options
-# go to the audio chain.
+# Runs the first example, the audio chain on FILE or on a recorded voice, the waves over two devices, and the transformer
+# on the CPU. Other options go to the audio chain.
 set -euo pipefail
 caller=$PWD
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -34,7 +34,8 @@ need "${packages[@]}"
 
 log=build/demo.log
 mkdir -p build
-programs=(examples/01_record_replay examples/audio_chain/audio_chain examples/wave_multi_device/wave_multi_device)
+programs=(examples/01_record_replay examples/audio_chain/audio_chain examples/wave_multi_device/wave_multi_device
+    examples/cuda_decode/cuda_decode_cpu)
 if ! { configure build/demo "${CXX:-g++}" -Dbuildtype=release -Dtests=disabled -Dbenchmarks=disabled -Dexamples=enabled &&
     ninja -C build/demo "${programs[@]}"; } >"$log" 2>&1; then
     tail -n 50 "$log" >&2
@@ -48,3 +49,5 @@ say "== examples/audio_chain --wav $wav ${options[*]}"
 trace=$ROOT/build/demo/wave_multi_device.json
 say "== examples/wave_multi_device --devices 2 --trace $trace"
 "$ROOT/build/demo/examples/wave_multi_device/wave_multi_device" --devices 2 --trace "$trace"
+say "== examples/cuda_decode (on the CPU)"
+build/demo/examples/cuda_decode/cuda_decode_cpu

@@ -49,13 +49,15 @@ if $QUICK; then
 else
     # What compilers may disagree on runs once with each of them, what reads only the source tree runs once.
     variant gcc-release g++ "" -Dbuildtype=release
-    variant gcc-sanitized g++ "$(suites doctest examples)" "${SANITIZERS[@]}" -Dwerror=false # its warnings are less sure there
+    # The sanitizers of two compilers differ little, and g++ takes long: whole programs rather than units. Its warnings
+    # are less sure there.
+    variant gcc-sanitized g++ "cases property replay_contract hcq threads cuda" "${SANITIZERS[@]}" -Dwerror=false
     variant clang-16-no-exceptions clang++-16 "$(suites doctest headers static compile_fail examples)" \
         -Dexceptions=false -Doptimization=1
     variant clang-19-sanitized clang++-19 "$(suites doctest headers static compile_fail examples)" "${SANITIZERS[@]}"
 
     # Whatever starts threads, under the sanitizer that cannot be had together with the other two.
-    variant clang-19-threads clang++-19 "threads hcq cases property wave_multi_device" \
+    variant clang-19-threads clang++-19 "threads hcq cases property cuda simulated_cuda wave_multi_device cuda_decode" \
         -Db_sanitize=thread -Db_lundef=false -Doptimization=1
 
     fuzzers=(tests/fuzz/*.cpp)

@@ -184,6 +184,37 @@ TEST_CASE("an op is told of once per replay, however many of its arguments chang
     CHECK(calls(graph, log) == "update 1, launch");
 }
 
+void note_shared(const gj::LaunchDims& dims, gj::Out<std::int32_t> out) {
+    *out = static_cast<std::int32_t>(dims.shared_bytes);
+}
+
+TEST_CASE("case 44: shared memory is part of a launch: recorded, changed by replays, kept by other updates") {
+    DeviceLog log;
+    std::int32_t own = 0, other = 0;
+    RecordingRecorder rec(RecordingBackend{&log});
+    const auto out = rec.input<std::int32_t>("out", 1);
+    const auto n = rec.variable("n", {.min = 0, .max = 10'000}, 100);
+    rec.launch("reverse", gj::kernel<note_shared>, {.groups = {n / 4}, .group_size = {4}, .shared_bytes = 8 * n}, out);
+    RecordingRunner graph = build(std::move(rec).finish().value(), log);
+    graph.set(out, &own, 1);
+    CHECK(calls(graph, log) == "update 0, launch");
+    CHECK(own == 800);
+    graph.set(n, 512);
+    CHECK(calls(graph, log) == "update 0, launch");
+    CHECK(own == 4096);
+    graph.set(out, &other, 1);
+    CHECK(calls(graph, log) == "update 0, launch");
+    CHECK(other == 4096);
+
+    graph.set(n, 513);
+    const gj::Status refused = graph.replay();
+    CHECK(refused.code() == gj::ErrorCode::dims_limit);
+    CHECK(std::string(refused.message().c_str()) ==
+          "graphjit: a launch asks for more shared memory than the backend's limit: op 0 'reverse', slot 'n': given "
+          "4104, limit 4096");
+    CHECK(other == 4096);
+}
+
 TEST_CASE("case 33: whether memory of another device can be reached is asked before anything runs") {
     DeviceLog log;
     Array4 s{}, x{}, y{}, z{};

@@ -86,7 +86,7 @@ static_assert(gj::reads(gj::Access::in_out) && gj::writes(gj::Access::in_out));
 
 // --- Launch dims -----------------------------------------------------------------------------------------------------
 
-static_assert(sizeof(gj::LaunchDims) == 6 * sizeof(std::uint32_t));
+static_assert(sizeof(gj::LaunchDims) == 7 * sizeof(std::uint32_t));
 static_assert(converts<gj::LaunchDims, gj::LaunchExprs> && !converts<gj::LaunchExprs, gj::LaunchDims>);
 static_assert(gj::work_items_x(gj::LaunchDims{.groups = {0x1'0000}, .group_size = {0x1'0000}}) == 0x1'0000'0000u);
 static_assert(!gj::is_empty(gj::LaunchDims{}) && gj::is_empty(gj::LaunchDims{.groups = {4, 0, 1}}) &&

@@ -65,7 +65,7 @@ struct RecordingBackend {
     using kernel_family = gj::HostFamily;
     static constexpr const char* name = "recording";
     static constexpr gj::BackendLimits limits = {
-        .groups = {1000, 100, 10}, .group_size = {64, 8, 4}, .group_items = 128};
+        .groups = {1000, 100, 10}, .group_size = {64, 8, 4}, .group_items = 128, .shared_bytes = 4096};
     static constexpr std::int64_t native_code = 719;
 
     DeviceLog* log = nullptr;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <graphjit/backend/hcq_timeline.hpp>
+#include <graphjit/backend/profiling.hpp>
 #include <graphjit/plan/dag.hpp>
 #include <graphjit/plan/queues.hpp>
 #include <graphjit/run/contract.hpp>
@@ -27,12 +28,6 @@ struct StreamSize {
     std::uint32_t waits = 0;
     std::uint32_t signals = 0;
     std::uint32_t stamps = 0;
-};
-
-/// Two clocks read at the same moment.
-struct ClockPoint {
-    std::uint64_t ticks = 0;  // the device's
-    std::uint64_t ns = 0;     // the host's
 };
 
 // A device policy is a copyable handle of a set of devices.

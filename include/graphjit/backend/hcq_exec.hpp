@@ -8,14 +8,6 @@
 
 namespace graphjit::inline v0 {
 
-enum class Profiling : std::uint8_t { off, on };
-
-/// Start and end of an op, in ticks of the device that ran it; 0: not stamped.
-struct OpStamps {
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-};
-
 /// Streams, arguments and signals of a graph. There are several images of streams and arguments, so that a replay may
 /// be submitted while others run; the signals are the same for all, since their values grow from replay to replay.
 /// Lifetime: destruction waits for all submissions.

@@ -54,7 +54,8 @@ GRAPHJIT_ALWAYS_INLINE const std::byte* run_tape(const std::byte* at, const std:
         case OpKind::copy: return &detail::run_host_copy;
         case OpKind::fill: return &detail::run_host_fill;
         case OpKind::kernel:
-        case OpKind::host_call: break;
+        case OpKind::host_call:
+        case OpKind::captured: break;
     }
     return reinterpret_cast<HostEntry>(op.handle);
 }

@@ -15,16 +15,20 @@ struct Extent {
 
 /// Size of a launch.
 /// Units: `groups` counts groups per axis, `group_size` work-items per group and axis. Zero groups is legal: the op
-///        does nothing and keeps its place in the order.
+///        does nothing and keeps its place in the order. `shared_bytes`: memory that a group's work-items share, beyond
+///        what the kernel's code asks for by itself; host kernels are given none.
 template <class T>
 struct BasicLaunchDims {
     Extent<T> groups = {};
     Extent<T> group_size = {};
+    T shared_bytes = 0;
 
     template <class U>
         requires(std::convertible_to<T, U> && !std::same_as<T, U>)
     constexpr operator BasicLaunchDims<U>() const {
-        return {.groups = {groups.x, groups.y, groups.z}, .group_size = {group_size.x, group_size.y, group_size.z}};
+        return {.groups = {groups.x, groups.y, groups.z},
+                .group_size = {group_size.x, group_size.y, group_size.z},
+                .shared_bytes = shared_bytes};
     }
 };
 

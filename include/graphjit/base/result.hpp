@@ -52,10 +52,7 @@ public:
     Status(const Status& other) noexcept : code_(other.code_) {
         if (!ok()) new (&error_) Error(other.error_);
     }
-    Status& operator=(const Status& other) noexcept {
-        if (this != &other) new (this) Status(other);
-        return *this;
-    }
+    Status& operator=(const Status& other) noexcept = default;
 
     [[nodiscard]] bool ok() const noexcept { return code_ == ErrorCode::ok; }
     explicit operator bool() const noexcept { return ok(); }
@@ -81,7 +78,10 @@ class [[nodiscard]] Result {
     static_assert(std::is_nothrow_move_constructible_v<T>);
 
 public:
-    Result(T value) noexcept : value_(std::move(value)) {}
+    Result(T&& value) noexcept : value_(std::move(value)) {}
+    Result(const T& value) noexcept
+        requires std::is_copy_constructible_v<T>
+        : value_(value) {}
     Result(const Status& failure) noexcept : Result(failure.error()) {}
     Result(const Error& error) noexcept : error_(error), has_value_(false) {
         if (error_.code == ErrorCode::ok) error_.code = ErrorCode::invalid_argument;  // a Result is one or the other

@@ -64,10 +64,10 @@ public:
     constexpr Buffer() noexcept = default;
 
     /// A `Buffer<T>` can be used where a `Buffer<const T>` can.
-    constexpr operator Buffer<const T>() const noexcept
-        requires(!std::is_const_v<T>)
-    {
-        return Buffer<const T>(view_);
+    template <class U>
+        requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
+    constexpr operator Buffer<U>() const noexcept {
+        return Buffer<U>(view_);
     }
 
     /// Errors: a part that does not lie inside this view is refused by the op that uses it.

@@ -11,7 +11,13 @@
 
 namespace graphjit::inline v0 {
 
-enum class OpKind : std::uint8_t { kernel, copy, fill, host_call };
+enum class OpKind : std::uint8_t {
+    kernel,
+    copy,
+    fill,
+    host_call,
+    captured,  // what a library put on the device's own stream while recording
+};
 
 /// A name in the recording's text, or the kernel's own.
 struct TextRef {
@@ -28,7 +34,7 @@ struct OpRecord {
     std::uint32_t access_count = 0;
     TextRef name = {};
     const KernelInfo* info = nullptr;
-    std::uintptr_t handle = 0;  // the backend's kernel; 0 for copies and fills
+    std::uintptr_t handle = 0;  // the backend's kernel or captured work; 0 for copies and fills
 };
 
 /// One access of an op.
@@ -70,6 +76,10 @@ enum class UseKind : std::uint8_t {
     integer,           // an Expr as an argument, a fill value or a size
     dim,               // an Expr as one of the launch dims
 };
+
+/// The members of LaunchDims, in order; those of the group's size.
+inline constexpr std::uint8_t dim_count = 7;
+[[nodiscard]] constexpr bool is_group_dim(unsigned dim) noexcept { return dim >= 3 && dim < 6; }
 
 /// One place of an op's block that a replay may have to write.
 struct Use {
@@ -122,6 +132,7 @@ inline constexpr ArgumentInfo copy_arguments[] = {
 };
 inline constexpr KernelInfo copy_info{"copy",        4, sizeof(CopyBlock), alignof(CopyBlock), KernelInfo::no_dims, 3,
                                       copy_arguments};
+inline constexpr KernelInfo captured_info{"captured", 8};
 inline constexpr ArgumentInfo fill_arguments[] = {
     {offsetof(FillBlock, destination), sizeof(void*), ArgumentRole::out},
     {offsetof(FillBlock, bytes), sizeof(std::uint64_t), ArgumentRole::value},

@@ -187,7 +187,7 @@ protected:
             return;
         }
         const std::int64_t value = expr.constant();
-        if (value < (dim < 3 ? 0 : 1) || value > 0xffff'ffff) {
+        if (value < (is_group_dim(dim) ? 1 : 0) || value > 0xffff'ffff) {
             fail(ErrorCode::dims_limit, "launch dims do not fit 32 bits, or a group is empty");
             return;
         }

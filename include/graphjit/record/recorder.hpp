@@ -174,6 +174,33 @@ public:
         return record<HostFamily, false>(OpKind::host_call, name, kernel, nullptr, arguments...);
     }
 
+    /// Records what `work(stream)` puts on a stream of the current device, a library's or your own launches, as one op:
+    /// it is only captured now. It uses what the accesses say: `capture("gemm", [&](auto stream) { … }, reads(a),
+    /// writes(b))`. Nothing in it can be changed by a replay. Errors: unsupported by the backend at compile time; the
+    /// vendor's.
+    template <class Work, class... A>
+    OpIndex capture(Text name, Work&& work, const A&... accesses) {
+        static_assert((true && ... && detail::is_extra_access<A>),
+                      "graphjit: captured work takes accesses only: reads(x), writes(y), updates(z)");
+        constexpr bool captures = requires { backend_.capture(this->current_device(), work); };
+        static_assert(captures, "graphjit: this backend captures no work from streams");
+        if constexpr (captures && (true && ... && detail::is_extra_access<A>)) {
+            Result<std::uintptr_t> handle = backend_.capture(this->current_device(), work);
+            if (!handle) {
+                Error error = handle.error();
+                error.op_name = ShortName(name.characters());
+                fail(error);
+                return OpIndex::none;
+            }
+            if (begin_op(OpKind::captured, detail::captured_info, *handle, name, sizeof...(A)) == nullptr) {
+                return OpIndex::none;
+            }
+            (add_view(nullptr, 0, accesses.access, View::view(accesses.view)), ...);
+            return end_op();
+        }
+        return OpIndex::none;
+    }
+
     /// Copies all of `source` to `destination`; both have the same size and do not overlap.
     template <class Destination, class Source>
     OpIndex copy(const Destination& destination, const Source& source) {
@@ -268,13 +295,19 @@ template <class Backend>
 template <class K, std::size_t... N, class... A>
 OpIndex Recorder<Backend>::write(OpKind kind, Text name, const K& kernel, const LaunchExprs* dims,
                                  [[maybe_unused]] std::index_sequence<N...>, const A&... arguments) {
+    if constexpr (requires {
+                      { kernel.name() } -> std::same_as<Text>;
+                  }) {
+        if (name.is_null()) name = kernel.name();  // known at run time only
+    }
     std::byte* block = begin_op(kind, K::info, kernel.handle(), name, sizeof...(A));
     if (block == nullptr) return OpIndex::none;
     (put<K, N>(block, arguments), ...);
     if constexpr (K::info.dims_offset != KernelInfo::no_dims) {
-        const Expr* extents[] = {&dims->groups.x,     &dims->groups.y,     &dims->groups.z,
-                                 &dims->group_size.x, &dims->group_size.y, &dims->group_size.z};
-        for (std::uint8_t i = 0; i < 6; ++i) add_dim(block, K::info.dims_offset + 4u * i, i, *extents[i]);
+        const Expr* extents[dim_count] = {&dims->groups.x,     &dims->groups.y,     &dims->groups.z,
+                                          &dims->group_size.x, &dims->group_size.y, &dims->group_size.z,
+                                          &dims->shared_bytes};
+        for (std::uint8_t i = 0; i < dim_count; ++i) add_dim(block, K::info.dims_offset + 4u * i, i, *extents[i]);
     }
     return end_op();
 }

@@ -63,12 +63,17 @@ protected:
         return list;
     }
 
+    [[nodiscard]] DeviceId current_device() const noexcept { return device_; }
+
     GRAPHJIT_COLD void fail(ErrorCode code, const char* sentence) noexcept {
-        op_failed_ = true;
-        if (!first_error_.ok()) return;
         Error error;
         error.code = code;
         error.text = sentence;
+        fail(error);
+    }
+    GRAPHJIT_COLD void fail(Error error) noexcept {
+        op_failed_ = true;
+        if (!first_error_.ok()) return;
         if (in_op_) {
             error.op = static_cast<OpIndex>(list_.size() - 1);
             error.op_name = ShortName(list_.name(error.op));

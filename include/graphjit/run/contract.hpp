@@ -17,17 +17,18 @@ struct BackendLimits {
     Extent<std::uint32_t> groups = {0xffff'ffffu, 0xffff'ffffu, 0xffff'ffffu};
     Extent<std::uint32_t> group_size = {0xffff'ffffu, 0xffff'ffffu, 0xffff'ffffu};
     std::uint64_t group_items = ~std::uint64_t{0};  // over all axes
+    std::uint32_t shared_bytes = 0xffff'ffffu;
 };
 
 /// Of a graph's blocks at most: see `has_images`.
 inline constexpr std::uint32_t most_images = 8;
 
 namespace detail {
-/// What one of the six dims may be: 0 to 2 are the groups, 3 to 5 the group size, which is never empty.
+/// What one of the dims may be: 0 to 2 are the groups, 3 to 5 the group size, which is never empty, 6 the shared bytes.
 [[nodiscard]] constexpr Bounds dim_bounds(const BackendLimits& limits, unsigned dim) noexcept {
-    const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,
-                                  limits.group_size.x, limits.group_size.y, limits.group_size.z};
-    return {dim < 3 ? 0 : 1, std::int64_t{most[dim]}};
+    const std::uint32_t most[] = {limits.groups.x,     limits.groups.y,     limits.groups.z,    limits.group_size.x,
+                                  limits.group_size.y, limits.group_size.z, limits.shared_bytes};
+    return {is_group_dim(dim) ? 1 : 0, std::int64_t{most[dim]}};
 }
 }  // namespace detail
 
@@ -44,6 +45,9 @@ struct OpView {
         Error error;
         error.code = code;
         error.text = sentence;
+        return this->error(error);
+    }
+    [[nodiscard]] GRAPHJIT_COLD Error error(Error error) const noexcept {
         error.op = index;
         error.op_name = ShortName(name);
         return error;
@@ -131,6 +135,11 @@ concept has_supports = requires(const B& b, const OpView& op) {
 };
 /// Optional: whether memory of the device `given` may be bound where memory of `recorded` was recorded; without it only
 /// the recorded device is accepted.
+/// Optional: a launch on a place that the user names.
+template <class B, class Place>
+concept has_launch_on = requires(B& b, typename B::NativeExec& exec, const Place& place) {
+    { b.launch(exec, place) } noexcept -> std::same_as<Status>;
+};
 template <class B>
 concept has_reaches = requires(const B& b, DeviceId recorded, DeviceId given) {
     { b.reaches(recorded, given) } noexcept -> std::same_as<bool>;

@@ -31,6 +31,19 @@ public:
         return runner;
     }
 
+    using Base::replay;
+    /// The same where the user says, for backends that take such a thing: a CUDA stream, for one.
+    template <class Place>
+    [[nodiscard]] Status replay(const Place& place) noexcept {
+        static_assert(has_launch_on<Backend, Place>, "graphjit: this backend does not launch on what it was given");
+        if constexpr (has_launch_on<Backend, Place>) {
+            if (Status status = this->prepare(); !status.ok()) [[unlikely]]
+                return status;
+            return named(backend_.launch(exec_, place));
+        }
+        return {};
+    }
+
     /// Replays and waits; the calling thread may do part of the work, so that this may take less than the two calls.
     [[nodiscard]] Status replay_and_wait() noexcept {
         if constexpr (has_launch_and_wait<Backend>) {
@@ -51,7 +64,14 @@ public:
         return true;
     }
 
-    [[nodiscard]] typename Backend::NativeExec& native() noexcept { return exec_; }
+    /// The backend's executable, or what it owns.
+    [[nodiscard]] auto& native() noexcept {
+        if constexpr (requires { *exec_; }) {
+            return *exec_;
+        } else {
+            return exec_;
+        }
+    }
 
 private:
     friend GraphRunner<MultiGraphRunner>;

@@ -138,7 +138,7 @@ private:
                 visit(symbols_of_expr_, to_integer(use.expr));
                 break;
             case UseKind::dim:
-                if (use.dim >= 3) visit(group_dims_, to_integer(use.expr));
+                if (is_group_dim(use.dim)) visit(group_dims_, to_integer(use.expr));
                 [[fallthrough]];
             case UseKind::integer: visit(integers_, to_integer(use.expr)); break;
         }

@@ -7,6 +7,7 @@
 #include <graphjit/record/handles.hpp>
 #include <graphjit/run/blame.hpp>
 #include <graphjit/run/contract.hpp>
+#include <graphjit/run/dims_check.hpp>
 #include <graphjit/run/expr_state.hpp>
 #include <graphjit/run/overlap.hpp>
 #include <graphjit/run/patch_table.hpp>
@@ -227,9 +228,8 @@ private:
             if (value >= bounds.min && value <= bounds.max) continue;
             const bool is_dim = use.kind == UseKind::dim;
             return refuse(is_dim ? ErrorCode::dims_limit : ErrorCode::out_of_range,
-                          is_dim ? "launch dims are beyond the backend's limit"
-                                 : "an Expr does not fit the argument's type",
-                          use.op, blame_.variable_of(list_, use), value, value < bounds.min ? bounds.min : bounds.max);
+                          is_dim ? detail::dims_sentence(use.dim) : "an Expr does not fit the argument's type", use.op,
+                          blame_.variable_of(list_, use), value, value < bounds.min ? bounds.min : bounds.max);
         }
         return {};
     }

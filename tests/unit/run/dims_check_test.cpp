@@ -47,6 +47,16 @@ TEST_CASE("dims: each axis up to its limit, and a group up to its own") {
     }
 }
 
+TEST_CASE("dims: shared memory up to its limit, in words of its own") {
+    constexpr gj::BackendLimits small_limits{.shared_bytes = 1000};
+    CHECK(check({.shared_bytes = 1000}, small_limits).ok());
+    const gj::Status status = check({.shared_bytes = 1001}, small_limits);
+    CHECK(status.code() == gj::ErrorCode::dims_limit);
+    CHECK(std::string(status.message().c_str()) ==
+          "graphjit: a launch asks for more shared memory than the backend's limit: op 0 'op': given 1001, limit 1000");
+    CHECK(check({.shared_bytes = 0xffff'ffffu}, {}).ok());
+}
+
 TEST_CASE("dims: the largest there are fit where nothing is limited") {
     CHECK(check({.groups = {0xffff'ffffu, 0xffff'ffffu, 0xffff'ffffu}, .group_size = {0xffff'ffffu, 0xffff'ffffu}}, {})
               .ok());
