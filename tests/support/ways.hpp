@@ -1,11 +1,15 @@
 // One scenario, run in every way a recording can be run: as a graph, eagerly, on threads, and in random orders that the
-// plan allows.
+// plan allows. With GRAPHJIT_TEST_ON_CUDA, in one way: as a CUDA graph.
 #pragma once
 
 #include <graphjit/backend/threads.hpp>
 #include <graphjit/graph.hpp>
 #include <graphjit/plan/verify.hpp>
 #include <graphjit/run/adversarial_runner.hpp>
+
+#if defined(GRAPHJIT_TEST_ON_CUDA)
+#include <graphjit/backend/cuda.hpp>
+#endif
 
 #include <doctest/doctest.h>
 
@@ -49,6 +53,10 @@ public:
     CpuRunner(Eager&& runner, std::string way);
     CpuRunner(Adversary&& runner, std::string way);
     CpuRunner(ThreadGraph&& runner, std::string way);
+#if defined(GRAPHJIT_TEST_ON_CUDA)
+    using CudaGraph = gj::MultiGraphRunner<gj::CudaBackend>;
+    CpuRunner(CudaGraph&& runner, std::string way);
+#endif
     CpuRunner(CpuRunner&&) noexcept;
     CpuRunner& operator=(CpuRunner&&) noexcept;
     ~CpuRunner();
@@ -59,6 +67,9 @@ public:
         if (eager_) eager_->set(handle, values...);
         if (adversary_) adversary_->set(handle, values...);
         if (threads_) threads_->set(handle, values...);
+#if defined(GRAPHJIT_TEST_ON_CUDA)
+        if (cuda_) cuda_->set(handle, values...);
+#endif
         return *this;
     }
     [[nodiscard]] gj::Status replay();
@@ -71,6 +82,9 @@ private:
     std::unique_ptr<Eager> eager_;
     std::unique_ptr<Adversary> adversary_;
     std::unique_ptr<ThreadGraph> threads_;
+#if defined(GRAPHJIT_TEST_ON_CUDA)
+    std::unique_ptr<CudaGraph> cuda_;
+#endif
     std::string way_;
 };
 

@@ -216,7 +216,7 @@ private:
 
     /// Before a replay writes what launches in flight must not see. Errors: the driver's.
     [[nodiscard]] CUresult begin_change() noexcept {
-        return changes_.begin(is_in_flight_ ? stream_ : nullptr, [this](auto call) { return here(call); });
+        return changes_.begin(is_in_flight_ ? stream_ : nullptr, [this](auto call) { return this->here(call); });
     }
 
     [[nodiscard]] Status update_host(const OpView& op, Node& node) noexcept {
