@@ -286,7 +286,8 @@ private:
     /// Pre: behind the turnstile if `others` is not 0.
     [[nodiscard]] Status enqueue(CUstream stream, std::uint64_t others) noexcept {
         CUresult result = CUDA_SUCCESS;
-        if (stream != stream_ && is_in_flight_) result = follow(stream_, stream);
+        // Launches of an executable follow each other wherever they are; what is written for them does not.
+        if (stream != stream_ && is_in_flight_ && dirty_begin_ < dirty_end_) result = follow(stream_, stream);
         for (std::uint32_t d = 0; d < devices_.count() && result == CUDA_SUCCESS; ++d) {
             if ((others >> d & 1) == 0) continue;
             const CUstream other = devices_.stream(static_cast<DeviceId>(d));
