@@ -217,7 +217,7 @@ private:
         }
         exec_->dirty_begin_ = 0;
         if (!exec_->blocks_.resize(bytes + 1, std::byte{}) ||
-            !exec_->host_blocks_.resize(host_bytes * Exec::host_images, std::byte{}) ||
+            !exec_->host_blocks_.resize(host_bytes * Exec::host_images + 1, std::byte{}) ||
             !exec_->host_calls_.reserve(std::size_t{host_ops} * Exec::host_images) ||
             !exec_->next_image_.resize(host_ops, 0)) {
             return false;
@@ -227,11 +227,12 @@ private:
             const auto op = static_cast<OpIndex>(i);
             const OpRecord& record = list_->op(op);
             const Node& node = exec_->nodes_[i];
-            std::memcpy(exec_->blocks_.data() + node.block, list_->block(op), record.info->block_bytes);
+            const std::size_t own_bytes = record.info->block_bytes;
+            if (own_bytes != 0) std::memcpy(exec_->blocks_.data() + node.block, list_->block(op), own_bytes);
             if (!node.is_host) continue;
             for (std::uint32_t image = 0; image < Exec::host_images; ++image) {
                 std::byte* block = exec_->host_blocks_.data() + image * host_bytes + place;
-                std::memcpy(block, list_->block(op), record.info->block_bytes);
+                if (own_bytes != 0) std::memcpy(block, list_->block(op), own_bytes);
                 exec_->host_calls_.emplace(host_entry(record), block, &exec_->failed_, i);
             }
             place += round_up(record.info->block_bytes);

@@ -24,13 +24,14 @@ struct Block {
     std::byte* second_view = nullptr;
 };
 
+// Never ended: workers and tests may still look when the process ends.
 std::map<std::uintptr_t, Block>& blocks() {
-    static std::map<std::uintptr_t, Block> all;
+    static auto& all = *new std::map<std::uintptr_t, Block>;
     return all;
 }
 
 std::deque<std::uintptr_t>& freed_blocks() {
-    static std::deque<std::uintptr_t> all;
+    static auto& all = *new std::deque<std::uintptr_t>;
     return all;
 }
 
