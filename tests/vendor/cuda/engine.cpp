@@ -33,6 +33,7 @@ void finish(const CommandPtr& command) {
     command->successors.clear();
     command->work = nullptr;
     if (command->owner) command->owner->in_flight.erase(command->id);
+    command->owner = nullptr;  // its streams go on knowing their last command
     --e.unfinished;
     state().changed.notify_all();
 }
