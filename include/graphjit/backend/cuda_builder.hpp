@@ -58,7 +58,7 @@ public:
         if (result != CUDA_SUCCESS) {
             // said below
         } else if (node.is_host) {
-            result = add_host(op, node);
+            result = add_host(node);
         } else if (op.record->kind == OpKind::kernel) {
             result = add_kernel(own, node);
         } else if (op.record->kind == OpKind::copy) {
@@ -316,7 +316,7 @@ private:
     }
     [[nodiscard]] CUresult add_kernel(const OpView& op, Node& node) noexcept {
         node.count = 1;
-        node.dims = detail::load_from<LaunchDims>(op.block + op.record->info->dims_offset);
+        node.dims = detail::load_block<LaunchDims>(op.block + op.record->info->dims_offset);
         CUdeviceptr via = node.is_via_block ? exec_->via_place(op, node) : 0;
         detail::CudaArguments arguments(op, node.is_via_block ? &via : nullptr);
         const auto params = detail::kernel_params(op, exec_->devices_.context(op.record->device), arguments);
@@ -333,7 +333,7 @@ private:
     }
     [[nodiscard]] CUresult add_copy(const OpView& op, Node& node) noexcept {
         node.count = 1;
-        auto copy = detail::load_from<CopyBlock>(op.block);
+        auto copy = detail::load_block<CopyBlock>(op.block);
         const bool is_known = copy.destination != nullptr && copy.source != nullptr && copy.bytes != 0;
         if (copy.destination == nullptr) copy.destination = stand_in(node.to);
         if (copy.source == nullptr) copy.source = stand_in(node.from) + detail::CudaShared<Api>::scratch_bytes / 2;
@@ -346,7 +346,7 @@ private:
         });
     }
     [[nodiscard]] CUresult add_fill(const OpView& op, Node& node) noexcept {
-        auto fill = detail::load_from<FillBlock>(op.block);
+        auto fill = detail::load_block<FillBlock>(op.block);
         std::uintptr_t alignment = reinterpret_cast<std::uintptr_t>(fill.destination);
         for (const Use& use : list_->uses()) {
             if (use.op != op.index || use.memory == MemoryIndex::none) continue;
@@ -373,7 +373,7 @@ private:
         }
         return result;
     }
-    [[nodiscard]] CUresult add_host(const OpView&, Node& node) noexcept {
+    [[nodiscard]] CUresult add_host(Node& node) noexcept {
         node.count = 1;
         node.is_enabled = true;
         const CUDA_HOST_NODE_PARAMS params = Exec::host_params(exec_->host_call(node, 0));

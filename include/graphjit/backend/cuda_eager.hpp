@@ -29,7 +29,7 @@ private:
         switch (op_.record->kind) {
             case OpKind::kernel: return launch();
             case OpKind::copy: {
-                const auto copy = load_from<CopyBlock>(op_.block);
+                const auto copy = load_block<CopyBlock>(op_.block);
                 return Api::cuMemcpyAsync(device_pointer(copy.destination), device_pointer(copy.source), copy.bytes,
                                           stream_);
             }
@@ -64,7 +64,7 @@ private:
     }
 
     [[nodiscard]] CUresult fill() noexcept {
-        const auto fill = load_from<FillBlock>(op_.block);
+        const auto fill = load_block<FillBlock>(op_.block);
         const CUdeviceptr to = device_pointer(fill.destination);
         unsigned kind = CU_MEMORYTYPE_HOST;
         if (Api::cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, to) != CUDA_SUCCESS ||

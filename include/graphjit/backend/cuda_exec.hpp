@@ -63,7 +63,7 @@ public:
         if (node.is_host) return update_host(op, node);
         if (node.is_via_block) {
             note_block(node, *op.record->info);
-            const auto dims = detail::load_from<LaunchDims>(op.block + op.record->info->dims_offset);
+            const auto dims = detail::load_block<LaunchDims>(op.block + op.record->info->dims_offset);
             if (std::memcmp(&dims, &node.dims, sizeof dims) == 0) return {};
         }
         if (needs_rebuild_) return {};  // the new one is made from the blocks
@@ -75,7 +75,7 @@ public:
         if (result == CUDA_SUCCESS) {
             node.is_enabled = enable;
             if (op.record->kind == OpKind::kernel) {
-                node.dims = detail::load_from<LaunchDims>(op.block + op.record->info->dims_offset);
+                node.dims = detail::load_block<LaunchDims>(op.block + op.record->info->dims_offset);
             }
             return {};
         }
@@ -191,12 +191,12 @@ private:
                                    : Api::cuGraphExecKernelNodeSetParams(exec, native_[node.first], &params);
         }
         if (op.record->kind == OpKind::copy) {
-            const auto params = detail::copy_params(detail::load_from<CopyBlock>(op.block), is_on_host(node.to),
+            const auto params = detail::copy_params(detail::load_block<CopyBlock>(op.block), is_on_host(node.to),
                                                     is_on_host(node.from));
             return exec == nullptr ? Api::cuGraphMemcpyNodeSetParams(native_[node.first], &params)
                                    : Api::cuGraphExecMemcpyNodeSetParams(exec, native_[node.first], &params, context);
         }
-        const auto fill = detail::load_from<FillBlock>(op.block);
+        const auto fill = detail::load_block<FillBlock>(op.block);
         CUresult result = CUDA_SUCCESS;
         for (std::uint32_t lane = 0; lane < node.count && result == CUDA_SUCCESS; ++lane) {
             const auto params = detail::fill_params(fill, node, lane);
@@ -336,7 +336,7 @@ private:
             node.is_enabled = detail::does_something(view);
             if (node.is_enabled && set_params(nullptr, view, node) != CUDA_SUCCESS) return false;
             if (view.record->kind == OpKind::kernel) {
-                node.dims = detail::load_from<LaunchDims>(view.block + view.record->info->dims_offset);
+                node.dims = detail::load_block<LaunchDims>(view.block + view.record->info->dims_offset);
             }
         }
         CUgraphExec made = nullptr;

@@ -222,10 +222,9 @@ public:
     /// PTX that ends in a zero, a cubin, or a fat binary.
     [[nodiscard]] static Result<BasicCudaModule> load(const BasicCudaDevices<Api>& devices,
                                                       const void* image) noexcept {
-        auto* state = new (std::nothrow) detail::CudaModuleState<Api>(devices);
-        if (state == nullptr) return detail::cuda_error<Api>(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a CUDA module");
-        BasicCudaModule module(state);
-        if (Status status = state->load(image); !status.ok()) return status;
+        Result<BasicCudaModule> module = empty(devices);
+        if (!module) return module;
+        if (Status status = module->state_->load(image); !status.ok()) return status;
         return module;
     }
 

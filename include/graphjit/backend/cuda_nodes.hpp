@@ -31,19 +31,12 @@ struct CudaNode {
            result == CUDA_ERROR_NOT_SUPPORTED;
 }
 
-template <class T>
-[[nodiscard]] T load_from(const std::byte* place) noexcept {
-    T value;
-    std::memcpy(&value, place, sizeof value);
-    return value;
-}
-
 /// Whether the op does something. A node that does nothing is disabled and keeps its place in the order.
 [[nodiscard]] inline bool does_something(const OpView& op) noexcept {
     switch (op.record->kind) {
-        case OpKind::kernel: return !is_empty(load_from<LaunchDims>(op.block + op.record->info->dims_offset));
-        case OpKind::copy: return load_from<CopyBlock>(op.block).bytes != 0;
-        case OpKind::fill: return load_from<FillBlock>(op.block).bytes != 0;
+        case OpKind::kernel: return !is_empty(load_block<LaunchDims>(op.block + op.record->info->dims_offset));
+        case OpKind::copy: return load_block<CopyBlock>(op.block).bytes != 0;
+        case OpKind::fill: return load_block<FillBlock>(op.block).bytes != 0;
         case OpKind::host_call:
         case OpKind::captured: break;
     }
@@ -77,7 +70,7 @@ private:
 [[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS kernel_params(const OpView& op, CUcontext context,
                                                            CudaArguments& arguments) noexcept {
     const auto& function = *reinterpret_cast<const CudaFunction*>(op.record->handle);
-    auto dims = load_from<LaunchDims>(op.block + op.record->info->dims_offset);
+    auto dims = load_block<LaunchDims>(op.block + op.record->info->dims_offset);
     // What is not known yet is 0, and what is empty is disabled; the driver wants no empty launch even so.
     if (is_empty(dims)) dims.groups = {};
     if (dims.group_size.x == 0 || dims.group_size.y == 0 || dims.group_size.z == 0) dims.group_size = {};

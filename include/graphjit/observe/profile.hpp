@@ -59,13 +59,6 @@ private:
     double ns_per_tick_ = 1.0;
 };
 
-template <class Block>
-[[nodiscard]] Block load_block(const std::byte* place) noexcept {
-    Block block;
-    std::memcpy(&block, place, sizeof block);
-    return block;
-}
-
 [[nodiscard]] inline bool is_skipped(const OpRecord& op, const std::byte* block) noexcept {
     const std::uint32_t offset = op.info->dims_offset;
     return offset != KernelInfo::no_dims && is_empty(load_block<LaunchDims>(block + offset));

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace graphjit::inline v0 {
 
@@ -125,6 +126,14 @@ struct FillBlock {
 };
 
 namespace detail {
+/// A copy of what lies in an op's block, which may be aligned for less.
+template <class T>
+[[nodiscard]] T load_block(const std::byte* place) noexcept {
+    T value;
+    std::memcpy(&value, place, sizeof value);
+    return value;
+}
+
 inline constexpr ArgumentInfo copy_arguments[] = {
     {offsetof(CopyBlock, destination), sizeof(void*), ArgumentRole::out},
     {offsetof(CopyBlock, source), sizeof(void*), ArgumentRole::in},
